@@ -125,7 +125,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     await search([...shown, ...later], run.sinceMs);
     if (joined || !['accepted', 'postingCard', 'starting'].includes(state)) return;
     const intent = { token: 'after-restore', sinceMs: LONG_AGO_MS };
-    const start = (await writeIntent(redis, id, startStep(run), intent)) ?? intent;
+    const start = (await writeIntent(redis, run, startStep(run), intent)) ?? intent;
     if (!('result' in start)) work.exports += 1;
   }
 

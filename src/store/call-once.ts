@@ -45,23 +45,29 @@ else wake(run, active, member) end
 return 1
 `);
 
+// A process that was taken for dead has an old revision: another one may have made this call, and forgotten it.
 const intendScript = lastingScript<string | null>(`
-if redis.call('EXISTS', KEYS[1]) == 0 then return false end
-redis.call('HSETNX', KEYS[1], ARGV[1], ARGV[2])
-return redis.call('HGET', KEYS[1], ARGV[1])
+local run = KEYS[1]
+local field, intent, rev = unpack(ARGV)
+local stored = redis.call('HGET', run, field)
+if stored then return stored end
+if redis.call('HGET', run, 'rev') ~= rev then return false end
+redis.call('HSET', run, field, intent)
+return intent
 `);
 
 /**
- * Writes the intent to make a call, unless there is one or a result. Returns what is stored then; undefined without a
- * run. `token` is unique to this intent: a write whose answer is lost is repeated, and must recognize its own intent.
+ * Writes the intent to make a call, unless there is one or a result. Returns what is stored then; undefined if that is
+ * nothing, and the run is gone or has another revision. `token` is unique to this intent: a write whose answer is lost is
+ * repeated, and must recognize its own intent.
  */
 export async function writeIntent(
   redis: RedisClient,
-  runId: string,
+  { id, rev }: Pick<RunBase, 'id' | 'rev'>,
   step: string,
   intent: { token: string; sinceMs: number },
 ): Promise<CallRecord | undefined> {
-  const json = await intendScript(redis, [keys.run(runId)], [fieldOf(step), JSON.stringify(intent)]);
+  const json = await intendScript(redis, [keys.run(id)], [fieldOf(step), JSON.stringify(intent), rev]);
   return json === null ? undefined : JSON.parse(json);
 }
 
@@ -71,11 +77,11 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
   return {
     /**
      * Makes a call at most once per run and step, even after a crash: writes the intent before the call, and the result
-     * after it. Throws `Stopping` if neither can be written. `limitMs` is the time limit of the call. `isTooLate` says
+     * after it. If the run has changed since it was loaded, no call is begun. Throws `Stopping` if neither can be written. `limitMs` is the time limit of the call. `isTooLate` says
      * whether other processes may already treat the call as lost, so that it must not be made.
      */
     async callOnce<T>(
-      run: Pick<RunBase, 'id' | 'job'>,
+      run: Pick<RunBase, 'id' | 'job' | 'rev'>,
       step: string,
       limitMs: number,
       call: (isTooLate: () => boolean) => Promise<T>,
@@ -85,7 +91,7 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
       const field = fieldOf(step);
       const intent = { token: newToken(), sinceMs: now() };
       const clear = () => updateHash(redis, key, { [field]: undefined }, { [field]: JSON.stringify(intent) });
-      const stored = await writeIntent(redis, run.id, step, intent);
+      const stored = await writeIntent(redis, run, step, intent);
       if (stored === undefined) return { kind: 'inFlight', forMs: 0 };
       if ('result' in stored) return { kind: 'done', value: stored.result as T };
       if (stored.token !== intent.token) {

@@ -121,6 +121,13 @@ test('an intent whose answer got lost on the way back is our own: the call is ma
   expect(await ours.callOnce(run, 'start', LIMIT_MS, async () => 'started')).toMatchObject({ kind: 'done' });
 });
 
+test('a process with an old revision does not make a call that was made and forgotten', async () => {
+  await once(async () => 'started');
+  await createRunStore(redis.client).save(run);
+  await process().forgetCall('r1', 'start');
+  expect(await once(forbidden)).toEqual({ kind: 'inFlight', forMs: 0 });
+});
+
 test('without a run no call is made, and nothing is left behind', async () => {
   const gone = { ...run, id: 'gone' };
   const outcome = await process().callOnce(gone, 'start', LIMIT_MS, forbidden);

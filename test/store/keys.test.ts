@@ -42,7 +42,7 @@ async function writeAll() {
   const saved = await runs.save(run);
   await runs.resume(saved ?? run, { deadlineMs, claimMs: 60_000 });
   await runs.alias('export T1 acme se_1', 'r1');
-  await writeIntent(client, 'r1', 'start', { token: 'token', sinceMs: 1000 });
+  await writeIntent(client, { ...run, rev: 3 }, 'start', { token: 'token', sinceMs: 1000 });
   await messages.publish('m1', aMessage(), 1);
   await noteDelivery(messages, 'm1', { channel: 'C1', ts: '1.1', failures: 2 });
   await values.links.put('l1', 'https://bundles.example/1', deadlineMs);

@@ -17,8 +17,10 @@ beforeEach(() => {
 
 const unclear = () => world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined });
 /** The platform answers the first start late. */
-const answersLate = (run: ExportRun, { callOnce }: JobContext) =>
-  callOnce(run, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));
+async function answersLate(run: ExportRun, { callOnce }: JobContext) {
+  const stored = (await world.stored(run)) ?? run;
+  await callOnce(stored, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));
+}
 const TEXT =
   "It was unclear whether the export of docs.acme.com had started. It had: the platform's answer came late.";
 
