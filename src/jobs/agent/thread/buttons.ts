@@ -35,7 +35,7 @@ export const threadButton = z.object({
   attempt: z.number().int().default(1),
 });
 
-/** As many ids as fit in the value of a button. */
+/** So many ids fit in the value of a button: none has more than 40 characters. */
 const MAX_IDS = 40;
 
 /** Returns a button of this thread; `about` and `attempt` as in `threadEvent`. */

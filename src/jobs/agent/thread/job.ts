@@ -96,6 +96,8 @@ async function follow(
 ): Promise<StepResult<ThreadRun>> {
   const answerIn = await finishSend(run, context);
   if (typeof answerIn !== 'number') return answerIn;
+  // The call has not begun. What people did since then comes after it.
+  if (answerIn === 0) return wait(0);
   const { thread, consumed } = await applyInbox(run, inbox, context);
   const begun = await beginSend(thread, context);
   if (typeof begun !== 'number') return saveChanges(run, begun, consumed, context);

@@ -280,7 +280,8 @@ function resendLastOfRound(thread: ThreadRun, n: number, { by, atMs }: ThreadCli
   const round = thread.rounds.find((one) => one.n === n);
   const last = findInstruction(thread, round?.last?.id);
   if (round?.ending?.kind !== 'failed' || !last || last.text === '') return thread;
-  const id = `${last.id} again ${n}`;
+  // However often it is sent again, its id stays short: buttons carry many.
+  const id = `${last.id.split(' ', 1)[0]} again ${n}`;
   if (findInstruction(thread, id)) return thread;
   const { text, excerpt } = last;
   const resent = newInstruction({ id, by, atMs, text, excerpt });

@@ -48,8 +48,9 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread)) return Infinity;
   const dueAtMs = Math.max(before?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
   if (dueAtMs > now()) return dueAtMs - now();
-  // An archived job is known before anything is sent to it.
-  if (agentJobId !== undefined && !notFound && seen === undefined) return Infinity;
+  // The job is made first, and an archived job is known before anything is sent to it.
+  const isKnown = agentJobId !== undefined && (notFound || seen !== undefined);
+  if (!head.creates && !isKnown) return Infinity;
   // Checked right before the send, since the instruction may have waited for hours.
   const verdict = await context.policy.check(head.by.id, 'agent');
   if (verdict.kind === 'unknown') return lookupRetryMs(context);

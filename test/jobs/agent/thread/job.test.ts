@@ -72,6 +72,14 @@ test('a job that was to be made with it is not made', async () => {
   expect((await world.thread()).ended).toMatchObject({ why: 'notMade' });
 });
 
+test('replies wait until the job is made', async () => {
+  const failed = anInstruction({ creates: true, state: 'failed', problem: { attempt: 1, why: 'down' } });
+  await world.follows({ agentJobId: undefined, instructions: [failed] });
+  await world.receives(wrote(ana, 1, 'Two'));
+  await world.step();
+  expect(outcomesOf(await world.thread())).toContain('waiting: Two');
+});
+
 test('polls of its job leave no keys behind that stay for a week', async () => {
   await world.follows();
   expect((await world.thread()).seen?.status).toBe('completed');

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest';
 import { applySendResult } from '../../../../src/jobs/agent/thread/send.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
-import { ana, applyEvents, deleted, wrote } from '../../../support/jobs/agent/events.ts';
+import { ana, applyEvents, clicks, deleted, wrote } from '../../../support/jobs/agent/events.ts';
 
 test('a round that names an earlier pull request again has the same one, also after a round without any', () => {
   const [link, atMs] = ['https://github.com/acme/docs/pull/5', NOW_MS];
@@ -26,4 +26,14 @@ test('a reply that was deleted before Slack delivered it is no instruction', () 
     wrote(ana, 4, 'go on'),
   ]);
   expect(thread.instructions.map(({ text }) => text)).toEqual(['go on']);
+});
+
+test('however often it is sent again after a failed round, an instruction has a short id', () => {
+  let one = anInstruction({ state: 'sent' });
+  for (let n = 1; n <= 100; n += 1) {
+    const round = aRound({ n, last: one, ending: { kind: 'failed', atMs: NOW_MS } });
+    const thread = aThread({ instructions: [one], rounds: [round] });
+    one = applyEvents(thread, [clicks(ana, 'sendAgain', ['round', String(n)])]).instructions[1] ?? one;
+  }
+  expect(one.id).toBe('1789912860.000200 again 100');
 });
