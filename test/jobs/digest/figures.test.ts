@@ -65,11 +65,36 @@ describe('collecting the figures of a week', () => {
     expect(
       await ends(
         { from: '2026-09-13', to: '2026-09-20' },
-        {
-          pollFailure: { kind: 'down', inARow: 1, nextMs: 0 },
-        },
+        { pollFailure: { kind: 'down', inARow: 1, nextMs: 0, sinceMs: 0 } },
       ),
     ).toBe('collecting');
+  });
+
+  test.each([
+    [429, 'limit'],
+    [500, 'down'],
+  ])('a person waits five minutes for a platform that answers %i, and learns why', async (status, kind) => {
+    const world = await digestWorld(redis.client, MONDAY);
+    // Its limits follow Redis' clock, which no test moves.
+    Object.assign(world.context.rateLimiter, { hold: async () => {} });
+    world.platform.wire.order(() => true, { kind: 'answer', status }, Infinity);
+    const run = await collect(world, weekly({ urgent: true }));
+    expect(run).toMatchObject({ state: 'ended', pollFailure: { kind, status } });
+    expect(world.nowMs - MONDAY).toBeGreaterThanOrEqual(300_000);
+    expect(world.nowMs - MONDAY).toBeLessThan(400_000);
+  });
+
+  test('after an hour of waiting for our own limit, one failure is not the end', async () => {
+    const world = await digestWorld(redis.client, MONDAY);
+    const waits = [0, 0, HOUR_MS];
+    Object.assign(world.context.rateLimiter, { takeSlot: async () => waits.shift() ?? 0 });
+    let requests = 0;
+    world.platform.wire.order(() => ++requests === 3, { kind: 'answer', status: 503 }, 1);
+    const old = { from: '2026-08-03', to: '2026-08-10' };
+    const run = await collect(world, weekly({ range: old, urgent: true, pages: false }));
+    expect(world.nowMs - MONDAY).toBeGreaterThan(HOUR_MS);
+    expect(run).toMatchObject({ state: 'ended', requests: 8 });
+    expect(run.pollFailure).toBeUndefined();
   });
 
   /** Collects from a platform that lists these rows, `perRequest` at a time; `undefined` is a row that is left out. */

@@ -79,8 +79,7 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   const { now, rateLimiter, figures, limits, projects } = context;
   const { pollFailure: before } = stored;
   // Our own limit may give a slot sooner.
-  const isOwn = before?.kind === 'limit' && before.status === undefined;
-  const waitMs = isOwn ? 0 : (before?.nextMs ?? 0) - now();
+  const waitMs = before && !isOwnLimit(before) ? before.nextMs - now() : 0;
   if (waitMs > 0) return wait(waitMs);
   const run = stored.requests === 0 ? await takeStored(stored, figures) : stored;
   const request = nextRequest(run);
@@ -116,11 +115,15 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   }
 }
 
-/** Records a noticeable wait for our own limit, so that messages can show it. */
+/** Records a noticeable wait for a slot, so that messages can show it. A refusal by the platform remains its cause. */
 function waitForLimit(run: FiguresRun, inMs: number, context: JobContext): StepResult<FiguresRun> {
+  const { pollFailure: before, sinceMs, urgent } = run;
   const nextMs = context.now() + inMs;
-  const isKnown = Math.abs((run.pollFailure?.nextMs ?? 0) - nextMs) < MINUTE_MS;
-  return isKnown || inMs < 10_000 ? wait(inMs) : delay(run, { kind: 'limit', inARow: 1, nextMs }, context);
+  const isKnown = Math.abs((before?.nextMs ?? 0) - nextMs) < MINUTE_MS;
+  if (isKnown || inMs < 10_000) return wait(inMs);
+  const own = { kind: 'limit' as const, inARow: 1, sinceMs };
+  const failure = before?.kind === 'limit' ? before : own;
+  return delay(run, { ...failure, nextMs }, sinceMs + (urgent ? URGENT_LIMIT_MS : GIVE_UP_MS), context);
 }
 
 /** The longest wait before the next request, whatever the platform says: its limit is hourly. */
@@ -135,37 +138,47 @@ async function retryLater(
   context: JobContext,
 ): Promise<StepResult<FiguresRun>> {
   const { now, timing, random, alertAdmins } = context;
-  const failure = nextFailure(run.pollFailure, error, context);
+  const { pollFailure: before, urgent } = run;
+  const failure = nextFailure(before, error, context);
   const { kind, inARow } = failure;
   if (error !== 'project' && (kind === 'key' || error.kind === 'forbidden'))
     await alertAdmins(run.teamId, run.project, error);
   // At the first refusal, the platform's own time counts.
-  const isGrowing = !run.urgent && (kind !== 'limit' || inARow > 1);
+  const isGrowing = !urgent && (kind !== 'limit' || inARow > 1);
   const retryMinMs = kind === 'limit' ? DEFAULT_LIMIT_MS : timing.retryMinMs;
   const backoff = { retryMinMs, retryMaxMs: LONGEST_BACKOFF_MS };
   const pauseMs = isGrowing ? backoffMs(backoff, inARow, random()) : 0;
   const nextMs = Math.min(Math.max(failure.nextMs, now() + pauseMs), now() + LONGEST_WAIT_MS);
   const platform =
     error === 'project' ? {} : { status: error.status, platformMessage: error.platformMessage };
-  return delay(run, { ...failure, ...platform, nextMs }, context);
+  // Our own limit is no failure.
+  const { sinceMs } = before && !isOwnLimit(before) ? before : { sinceMs: now() };
+  const giveUpAtMs = urgent
+    ? sinceMs + (isRefusal(failure) ? 0 : URGENT_GIVE_UP_MS)
+    : run.sinceMs + GIVE_UP_MS;
+  return delay(run, { ...failure, ...platform, nextMs, sinceMs }, giveUpAtMs, context);
 }
 
 /** Collecting gives up this long after it began: a digest is caught up within two days. */
 const GIVE_UP_MS = 48 * HOUR_MS;
-/** A person's request waits this long for the hourly limit, and this long while the platform fails. */
+/** A person's request waits this long for our own limit, and this long while the platform refuses or fails. */
 const URGENT_LIMIT_MS = 2 * HOUR_MS;
 const URGENT_GIVE_UP_MS = 5 * MINUTE_MS;
 
+type Failure = NonNullable<FiguresRun['pollFailure']>;
+
+const isOwnLimit = ({ kind, status }: Pick<Failure, 'kind' | 'status'>) =>
+  kind === 'limit' && status === undefined;
+
 /** Waits until the failure's next try, or gives up. */
 function delay(
-  { urgent, ...run }: FiguresRun,
-  pollFailure: NonNullable<FiguresRun['pollFailure']>,
+  run: FiguresRun,
+  pollFailure: Failure,
+  giveUpAtMs: number,
   { now }: JobContext,
 ): StepResult<FiguresRun> {
-  const ofPersonMs = isRefusal(pollFailure) ? 0 : URGENT_GIVE_UP_MS;
-  const urgentMs = pollFailure.kind === 'limit' ? URGENT_LIMIT_MS : ofPersonMs;
-  const next = { ...run, urgent, pollFailure };
-  if (now() - run.sinceMs >= (urgent ? urgentMs : GIVE_UP_MS)) return end(next);
+  const next = { ...run, pollFailure };
+  if (now() >= giveUpAtMs) return end(next);
   return save(next, { inMs: Math.max(1, pollFailure.nextMs - now()) });
 }
 

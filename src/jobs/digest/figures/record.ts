@@ -53,7 +53,7 @@ export const figuresRun = runBase.extend({
   state: z.enum(['collecting', 'ended']),
   sinceMs: z.number(),
   /** Why no request is made before `nextMs`; at the end, why figures are missing. A `limit` without `status` is ours. */
-  pollFailure: pollFailure.extend(platformCause.shape).optional(),
+  pollFailure: pollFailure.extend({ ...platformCause.shape, sinceMs: z.number() }).optional(),
 });
 export type FiguresRun = z.infer<typeof figuresRun>;
 
