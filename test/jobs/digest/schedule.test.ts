@@ -1,7 +1,13 @@
 import { describe, expect, test } from 'vitest';
 import { editionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { comparePages } from '../../../src/jobs/digest/model.ts';
-import { alertsOf, alertsToPost, mostMoved, quietAfter } from '../../../src/jobs/digest/schedule/alerts.ts';
+import {
+  alertsOf,
+  alertsToPost,
+  mostMoved,
+  quietAfter,
+  stepAlert,
+} from '../../../src/jobs/digest/schedule/alerts.ts';
 import { scheduleJob } from '../../../src/jobs/digest/schedule/job.ts';
 import { type Alert, scheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import { alertMessage } from '../../../src/jobs/digest/schedule/view.ts';
@@ -60,6 +66,14 @@ describe('a day is unusual', () => {
     expect(alertsOf(fallen(3))).toEqual([]);
     expect(alertsOf(fallen(7))).toEqual([{ by: 'human', now: 650, usual: 1000, lasting: true }]);
   });
+});
+
+test('a clock that was set back past the start of a schedule does not keep its check busy', async () => {
+  const sinceMs = Date.parse('2026-11-02T09:01:00Z');
+  const timetable = { weekday: 1, time: '09:00', zone: 'UTC' };
+  const context = jobContext(redis.client, { now: () => sinceMs - 180_000 });
+  const next = await stepAlert({ ...aSchedule(), alerts: true, sinceMs, timetable }, context);
+  expect(next).toMatchObject({ alert: { atMs: Date.parse('2026-11-03T09:00:00Z') } });
 });
 
 describe('after an alert', () => {

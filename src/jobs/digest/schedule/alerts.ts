@@ -53,7 +53,7 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   const nextDaily = (afterMs: number) => nextOccurrence({ time, zone }, afterMs);
   let { atMs, quiet } = run.alert ?? { atMs: 0, quiet: {} };
   // Only days that are over after the start are checked.
-  if (atMs < run.sinceMs) return { ...run, alert: { atMs: nextDaily(nowMs), quiet } };
+  if (atMs < run.sinceMs) return { ...run, alert: { atMs: nextDaily(Math.max(nowMs, run.sinceMs)), quiet } };
   let nextMs = nextDaily(atMs);
   // Only the last of several missed days is.
   while (nextMs <= nowMs) [atMs, nextMs] = [nextMs, nextDaily(nextMs)];
