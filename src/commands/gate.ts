@@ -112,20 +112,21 @@ export function createGate(parts: GateParts) {
   ): Promise<T | R> {
     const about = { what, user: unverified.user.id, channel: unverified.channel.id };
     let outcome: RequestOutcome = 'ok';
-    try {
-      const answer = await tracing.span(`${kind} ${what}`, () => run(what, may, unverified, request));
-      // Logged later, so that it does not delay the answer.
-      setImmediate(() => log.info(about, 'request'));
-      return answer;
-    } catch (error) {
-      outcome = error instanceof UserFacingError ? 'refused' : 'failed';
-      if (error instanceof UserFacingError) return refused(error.reply);
-      const ref = logScope()?.ref ?? newRef();
-      log.error({ ...about, err: error, ref }, 'a request failed');
-      return refused(message([[`Something broke on my side. ref ${ref}`]]));
-    } finally {
-      metrics.requests.observe({ kind, name: what, outcome }, monotonicMs() - unverified.receivedAtMs);
-    }
+    const answer = await tracing.span(`${kind} ${what}`, async () => {
+      try {
+        return await run(what, may, unverified, request);
+      } catch (error) {
+        outcome = error instanceof UserFacingError ? 'refused' : 'failed';
+        if (error instanceof UserFacingError) return refused(error.reply);
+        const ref = logScope()?.ref ?? newRef();
+        log.error({ ...about, err: error, ref }, 'a request failed');
+        return refused(message([[`Something broke on my side. ref ${ref}`]]));
+      }
+    });
+    metrics.requests.observe({ kind, name: what, outcome }, monotonicMs() - unverified.receivedAtMs);
+    // Logged later, so that it does not delay the answer.
+    setImmediate(() => log.info({ ...about, outcome }, 'request'));
+    return answer;
   }
 
   return { pass };

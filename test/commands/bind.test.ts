@@ -3,7 +3,8 @@ import { describe, expect, test } from 'vitest';
 import { z } from 'zod';
 import { checkView } from '../../demo/slack/block-kit/view.ts';
 import { type BindParts, bind, createModalOpener } from '../../src/commands/bind.ts';
-import type { CommandTools, UserFacingError } from '../../src/commands/intake.ts';
+import { createGate } from '../../src/commands/gate.ts';
+import { type CommandTools, UserFacingError } from '../../src/commands/intake.ts';
 import { defineButton, mergeRegistries, type Registry } from '../../src/commands/registry.ts';
 import { noTracing } from '../../src/metrics/metrics.ts';
 import { type Message, message } from '../../src/slack/blocks.ts';
@@ -105,6 +106,31 @@ test.each([undefined, '', 'no json', '{"v":2}', 'null'])(
     expect(ran).toEqual([]);
   },
 );
+
+test('a refused request has its line in the log, and its span is no failure', async () => {
+  const { log, text } = keptLog();
+  const failed: string[] = [];
+  const tracing: BindParts['tracing'] = {
+    ...noTracing,
+    span: async (name, work) =>
+      work().catch((error: unknown) => {
+        failed.push(name);
+        throw error;
+      }),
+  };
+  const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
+  const parts = {
+    ...{ tools: {}, identity: () => identity, metrics: unread, tracing, log },
+    policy: { check: async () => ({ kind: 'allowed', person }) },
+    monotonicMs: () => 0,
+  };
+  const gate = createGate(parts as unknown as Parameters<typeof createGate>[0]);
+  const refuse = async () => Promise.reject(new UserFacingError(done));
+  expect(await gate.pass('button', 'test.go', 'export', aCaller(), refuse)).toBe(done);
+  await expect.poll(text).toContain('"msg":"request"');
+  expect(text()).toContain('"outcome":"refused"');
+  expect(failed).toEqual([]);
+});
 
 test('a click whose answer does not arrive is acknowledged all the same', async () => {
   const { reaches, log } = bound(entries(), { postEphemeral: async () => false });
