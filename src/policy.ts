@@ -50,10 +50,12 @@ export function createPolicy(parts: PolicyParts) {
     status: ['everyone', ...new Set(Object.values(allow).flat())],
   };
   const person = cached(parts, parts.person);
+  const reported = new Set<string>();
   const members = cached(parts, async (group): Promise<ReadonlySet<string>> => {
     const found = await parts.groupMembers(group);
-    if (found === undefined)
+    if (found === undefined && !reported.has(group))
       log.warn({ group }, 'a user group that may do something does not exist; nobody is in it');
+    if (found === undefined) reported.add(group);
     return new Set(found);
   });
   const handles = cached(

@@ -152,8 +152,10 @@ export async function createRoleParts(
     identity,
     /** Waits for the bot's identity. If Slack is away, commands are refused with that message, and it keeps retrying. */
     findBot() {
-      findingBot ??= Promise.race([identity.start(), once(closers.stopping, 'abort')]);
-      return withTimeout(READY_MS, findingBot).catch(() => {});
+      const found = () => Promise.race([identity.start(), once(closers.stopping, 'abort')]);
+      // Both roles of a process share the wait.
+      findingBot ??= withTimeout(READY_MS, found()).catch(() => {});
+      return findingBot;
     },
     /** Empty until Slack has answered. */
     teamId,

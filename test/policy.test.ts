@@ -255,4 +255,12 @@ describe('what is asked of Slack', () => {
     passes(CACHE_MS);
     expect([await kind('U0ANA'), await kind('U0SUE')]).toEqual(['refused', 'refused']);
   });
+
+  test('a group that does not exist is warned of once', async () => {
+    const { kind, passes, warned } = aPolicy({ export: ['S0NONE'] });
+    expect(await kind('U0ANA')).toBe('refused');
+    passes(CACHE_MS);
+    expect(await kind('U0ANA')).toBe('refused');
+    expect(warned).toEqual([{ group: 'S0NONE' }]);
+  });
 });
