@@ -17,8 +17,8 @@ export interface Docket {
 }
 
 /**
- * Creates all parts and starts them. Rejects with a typed error that names the fix, or with `Stopping` if `stopping` is
- * aborted during the start; nothing is left then.
+ * Creates all parts and starts them. Rejects with a typed error that names the fix, or, if `stopping` is aborted during
+ * the start, with `Stopping`. After a rejection, nothing stays open.
  */
 export async function startApp(
   settings: Settings,
@@ -33,7 +33,7 @@ export async function startApp(
   const server = await startHttpServer(variable, wanted, log, { host, keepAliveMs: keepAliveSeconds * 1000 });
   const { port } = server;
   const closers = createShutdownHooks(log);
-  // From then on no job is taken, even by a worker that started before the rest.
+  // After the abort, no job is taken, not even by a worker that started before the rest.
   stopping?.addEventListener('abort', closers.stop);
   if (stopping?.aborted) closers.stop();
 

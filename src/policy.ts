@@ -1,9 +1,8 @@
 import { type CacheParts, cached } from './runtime/cached.ts';
 import type { Log } from './runtime/log.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import type { SlackApi } from './slack/client.ts';
+import type { PersonFacts, SlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
-import type { Person } from './slack/reply.ts';
 import { sanitizeUserText } from './slack/text.ts';
 
 const PERMISSIONS = ['export', 'agent', 'digest', 'admin', 'status'] as const;
@@ -18,9 +17,9 @@ export type Allow = Record<Exclude<Permission, 'status'>, readonly string[]>;
 export type Contact = { id: string } | { text: string };
 
 export type PermissionResult =
-  | { kind: 'allowed'; person: Person }
-  /** `ask` says whom to ask. `outsider`: the person is not proven to be from here, and not listed by id. */
-  | { kind: 'refused'; person: Person; ask: string; outsider?: true }
+  | { kind: 'allowed'; person: PersonFacts }
+  /** `contacts` says whom to ask. `outsider`: the person is not proven to be from here, and not listed by id. */
+  | { kind: 'refused'; person: PersonFacts; contacts: string; outsider?: true }
   /** Slack did not identify the person in time. `missingScope`: it cannot until an operator acts. */
   | { kind: 'unknown'; missingScope?: true };
 
@@ -67,7 +66,7 @@ export function createPolicy(parts: PolicyParts) {
   async function isAllowed(
     userId: string,
     list: readonly string[],
-  ): Promise<{ who: Person; allowed: boolean }> {
+  ): Promise<{ who: PersonFacts; allowed: boolean }> {
     const groups = list.includes(userId) ? [] : list.filter(isGroup);
     const lookUps = Promise.allSettled(groups.map(members));
     const who = await person(userId);
@@ -129,8 +128,8 @@ export function createPolicy(parts: PolicyParts) {
         const { who, allowed } = await withTimeout(leftMs(), isAllowed(userId, list));
         const outsider = external && !who.gridMember && !list.includes(userId);
         if (allowed && !outsider) return { kind: 'allowed', person: who };
-        const ask = await whomToAsk(userId, list, leftMs);
-        return { kind: 'refused', person: who, ask, ...(outsider && { outsider }) };
+        const contacts = await whomToAsk(userId, list, leftMs);
+        return { kind: 'refused', person: who, contacts, ...(outsider && { outsider }) };
       } catch (error) {
         log.warn({ err: error, user: userId }, 'a person could not be looked up');
         return { kind: 'unknown', ...(lacksScope(error) && { missingScope: true }) };

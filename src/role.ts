@@ -67,7 +67,7 @@ export async function createRoleParts(
   const monotonicMs = () => performance.now();
   const clock = createClock({ everyMs: timing.sweepMs, machineMs, monotonicMs });
   closers.add(() => clock.stop());
-  // A test that passes its own time does not want that of Redis.
+  // A test that passes its own time must not get that of Redis.
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
   const about = { version: packageJson.version, role: settings.role };
@@ -184,9 +184,9 @@ export async function createRoleParts(
 }
 
 /**
- * Connects a role to Redis and its queues, and shows metrics of Redis; with two in one process, one does. Waits for Redis
- * so that the first request is not refused, but only briefly: a refusal is an answer as well. Rejects with
- * `OperatorError` if the data have another schema.
+ * Connects a role to Redis and its queues, and shows metrics of Redis; of two roles in one process, only one shows them.
+ * Waits briefly for Redis, so that the first request is not refused. Rejects with `OperatorError` if the data have
+ * another schema.
  */
 export async function connectRole(
   connect: (address: RedisAddress, timing: Timing, onError: OnConnectionError) => RedisClient,

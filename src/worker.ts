@@ -151,7 +151,7 @@ function createDocsApis(
         if (error === 'aborted') return;
         const call = { of: name, operation };
         const problem = docsProblemOf(request, owner);
-        // A person requested it, and it is refused or unknown. A rate limit is waited for.
+        // A person waits for a call that is not repeatable. A rate limit only delays it.
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
         if (problem === undefined) health.worked(call);
         else health.failed(call, problem, isWaitedFor || problem.name === 'docs_key', code ?? status);

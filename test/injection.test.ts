@@ -130,7 +130,7 @@ function homesWith(words: string): Message[] {
   const running = [{ title: 'Running now', lines: [...lines, scheduleLine(schedule)], more: 0 }];
   const views = [
     aHome({ needs, running, ended: lines }),
-    aHome({ running, begin: [], left: [], may: [], refusal: refusalText([], { ask: contacts(words) }) }),
+    aHome({ running, begin: [], left: [], may: [], refusal: refusalText([], { contacts: contacts(words) }) }),
   ];
   return [
     ...views.map((home) => ({ text: '', blocks: homeView(home).blocks as Message['blocks'] })),

@@ -1,20 +1,20 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { type Allow, createPolicy, type PolicyParts } from '../src/policy.ts';
+import type { PersonFacts } from '../src/slack/client.ts';
 import { SlackApiError } from '../src/slack/errors.ts';
-import type { Person } from '../src/slack/reply.ts';
 
 const CACHE_MS = 300_000;
 const NOBODY: Allow = { export: [], agent: [], digest: [], admin: [] };
 
-const member = (id: string): Person => ({
+const member = (id: string): PersonFacts => ({
   id,
   name: id.replace(/^U0?/, '').toLowerCase(),
   fullMember: true,
   active: true,
 });
-const guest = (id: string): Person => ({ ...member(id), fullMember: false });
-const gone = (id: string): Person => ({ ...guest(id), active: false });
+const guest = (id: string): PersonFacts => ({ ...member(id), fullMember: false });
+const gone = (id: string): PersonFacts => ({ ...guest(id), active: false });
 const never = () => new Promise<never>(() => {});
 const away = () => Promise.reject(new Error('away'));
 
@@ -32,7 +32,7 @@ function aPolicy(allow: Partial<Allow>, slack: Partial<PolicyParts> = {}) {
       asked.push(id === undefined ? name : `${name} ${id}`);
       return answer(id ?? '');
     };
-  const people: Record<string, Person> = {
+  const people: Record<string, PersonFacts> = {
     U0GUS: guest('U0GUS'),
     U0SUE: guest('U0SUE'),
     U0DEE: gone('U0DEE'),
@@ -75,7 +75,7 @@ describe('who may', () => {
     expect(await policy.check('U0GUS', 'export')).toEqual({
       kind: 'refused',
       person: guest('U0GUS'),
-      ask: 'a full member of this workspace',
+      contacts: 'a full member of this workspace',
     });
   });
 
@@ -103,14 +103,14 @@ describe('who may', () => {
     expect(await from('U0BEN')).toMatchObject({
       kind: 'refused',
       outsider: true,
-      ask: '@docs-admins or @eve',
+      contacts: '@docs-admins or @eve',
     });
     expect(await policy.check('U0BEN', 'export')).toMatchObject({ kind: 'allowed' });
     expect(await from('U0DEE')).toMatchObject({ kind: 'refused' });
   });
 
   test('everyone is also who is of our Grid, wherever their request comes from; a guest of it is not', async () => {
-    const person = async (id: string): Promise<Person> => ({
+    const person = async (id: string): Promise<PersonFacts> => ({
       ...guest(id),
       ...(id === 'U0SIS' && { gridMember: true }),
     });
@@ -210,7 +210,7 @@ describe('whom to ask', () => {
   const ask = async (list: string[], slack: Partial<PolicyParts> = {}) => {
     const { policy, asked } = aPolicy({ admin: list }, slack);
     const verdict = await policy.check('U0GUS', 'admin');
-    return { asked, whom: verdict.kind === 'refused' ? verdict.ask : verdict.kind };
+    return { asked, whom: verdict.kind === 'refused' ? verdict.contacts : verdict.kind };
   };
   const nobody = 'the people who run Docket';
   const slow = { groups: never, timeoutMs: 50 };

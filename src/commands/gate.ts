@@ -4,8 +4,7 @@ import type { Permission, PermissionResult, Policy } from '../policy.ts';
 import { type Log, logScope } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';
-import type { Identity } from '../slack/client.ts';
-import type { Person } from '../slack/reply.ts';
+import type { Identity, PersonFacts } from '../slack/client.ts';
 import type { AuditEntry, AuditStore } from '../store/audit.ts';
 import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 
@@ -78,7 +77,7 @@ export function createGate(parts: GateParts) {
       policy.check(caller.user.id, permission, { external: teamId !== unverified.teamId });
 
     /** Returns the person if they have the permission. Otherwise adds an audit line and throws `UserFacingError`. */
-    async function authorize(permission: Permission, subject = ''): Promise<Person> {
+    async function authorize(permission: Permission, subject = ''): Promise<PersonFacts> {
       const verdict = await check(permission);
       if (verdict.kind === 'allowed') return verdict.person;
       const { result, reason, text } = refusalOf(verdict, permission);
@@ -143,6 +142,6 @@ function refusalOf(
       : { result: 'not known in time', reason: 'person_unknown', text: personUnknown };
   if (verdict.outsider)
     return { result: 'another workspace', reason: 'another_workspace', text: otherWorkspace };
-  const text = notPermittedText(may, verdict.ask);
+  const text = notPermittedText(may, verdict.contacts);
   return { result: 'not permitted', reason: 'not_permitted', text };
 }

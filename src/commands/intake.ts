@@ -228,7 +228,7 @@ type Wake = (run: WokenRun) => void;
 /** Time limit for queueing. */
 const ENQUEUE_TIMEOUT_MS = 400;
 
-/** Returns what wakes the runs of requests, by `enqueue`. */
+/** Returns a function that queues the runs of requests with `enqueue`. */
 export function createWake(enqueue: (run: WokenRun) => Promise<void>, log: Log): Wake {
   return async (run) => {
     // The answer to the request goes first.
@@ -256,7 +256,7 @@ export function handledMessage(
 /** Maximum tries of a click on a record that changes concurrently, as a watched one does. */
 const MAX_ATTEMPTS = 5;
 
-/** Returns the result of `attempt`, repeated if the record changed since it was read. `what` is an export or a link. */
+/** Returns the result of `attempt`, repeated while the record changes concurrently. `what` names it to people. */
 export async function retryStale<T>(what: string, attempt: () => Promise<T | 'stale'>): Promise<T | Message> {
   for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
     const result = await attempt();

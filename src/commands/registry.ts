@@ -55,8 +55,8 @@ export interface ButtonAction<Value = unknown> {
   may: Permission;
   value: z.ZodType<Value>;
   /**
-   * It answers a question: in an ephemeral, the returned message replaces the question with its buttons. With `remove`,
-   * the question is deleted if nothing is returned.
+   * A click answers a question. If that is an ephemeral, the returned message replaces it with its buttons. With
+   * `remove`, the question is deleted if `run` returns nothing.
    */
   closesQuestion?: 'replace' | 'remove' | undefined;
   run(value: Value, caller: Caller, tools: CommandTools): Promise<EphemeralMessage | undefined>;

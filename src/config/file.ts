@@ -107,7 +107,7 @@ const allowSchema = z.strictObject(
 const contactProblem =
   'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
 
-/** A text is shown unchanged and mentions nobody. An id is shown as its name in Slack; it has a digit: SUPPORT is a word. */
+/** A text is shown unchanged and mentions nobody. An id is shown as its name in Slack. */
 const contact = z.string(contactProblem).transform((typed, context): Contact => {
   const text = typed.length > 400 ? '' : singleLine(typed.toWellFormed());
   if (text === '' || lengthOf(text) > 80 || text.startsWith('<') || isChannelId.test(text))
@@ -118,7 +118,7 @@ const contact = z.string(contactProblem).transform((typed, context): Contact => 
 /** An id has a digit: SUPPORT is a word. */
 const isId = /^[UWS](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
 
-/** People cannot read it. */
+/** The id of a channel, which people cannot read. */
 const isChannelId = /^[CGD](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
 
 const limitsSchema = z.strictObject(LIMITS, mapProblem);

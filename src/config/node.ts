@@ -1,7 +1,7 @@
 import { setFlagsFromString } from 'node:v8';
 
-// On a machine with gigabytes, V8 would wait until the heap is four times as large as its live data. This costs a few
-// percent of CPU time under load. The loading of modules must not leave a large space for new objects behind.
+// On a machine with gigabytes of memory, V8 lets the heap grow to four times its live data. A lower limit costs a few
+// percent of CPU time under load. Loading modules must not leave a large space for new objects behind.
 setFlagsFromString('--heap-growing-percent=60');
 setFlagsFromString('--semi-space-growth-factor=1');
 

@@ -135,7 +135,7 @@ export function secretsInAddress(address: string): string[] {
 
 const isRedisAddress = /^rediss?(?:\+(?:sentinel|cluster))?:\/\//;
 
-/** The form of the end of an address. ioredis would take database 0, which may be another Docket's, for another one. */
+/** The allowed end of an address. With any other end, ioredis would use database 0, which may be another Docket's. */
 const PATHS: Record<RedisUrl['kind'], RegExp> = {
   server: /^\d{0,9}$/,
   sentinel: /^[\w.-]{1,100}(?:\/\d{0,9})?$/,

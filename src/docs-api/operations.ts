@@ -49,7 +49,7 @@ const webAddress = z
   .transform((address) => address.trim().replaceAll(' ', '%20'))
   .refine(isWebAddress);
 
-/** Only the status is always there. */
+/** In the answer to a start, each may be missing; in that to a poll, each but the status. */
 const exportFields = z.object({
   status: optional(line),
   progress: z.unknown().optional(),
@@ -63,7 +63,7 @@ const exportFields = z.object({
 
 const EXPORT_STATUSES = ['queued', 'running', 'completed', 'failed'] as const;
 
-/** An export job, with its status as the platform wrote it. `jobId` is that of a new one. */
+/** An export job. `rawStatus` is its status as the platform wrote it. */
 export type ExportJob = Omit<z.output<typeof exportFields>, 'status' | 'progress'> & {
   status: (typeof EXPORT_STATUSES)[number] | 'unknown';
   rawStatus: string;
@@ -81,7 +81,7 @@ function toExportJob({
   return { ...rest, status, rawStatus, progress: parseProgress(progress, status === 'completed') };
 }
 
-/** Only the status is always there. */
+/** In the answer to a send, each may be missing; in that to a poll, each but the status. */
 const agentFields = z.object({
   status: optional(line),
   /** The full address of the repository, and the branch that the agent works on. */
@@ -137,7 +137,7 @@ const pageViews = z
   })
   .transform(({ views: rows, ...rest }) => {
     const read = pageRows.parse(rows);
-    // Unreadable, or with an e-mail address in the path. An offset counts them.
+    // `leftOut` counts rows that are unreadable, or whose path has an e-mail address. An offset counts them as well.
     return { ...rest, views: read, ...(read.length < rows.length && { leftOut: rows.length - read.length }) };
   });
 
@@ -165,8 +165,6 @@ const searches = z.object({
         .transform((page) => page || undefined),
     }),
   ),
-  /** Counts all searches of the range. */
-  totalSearches: optional(z.number()),
   nextCursor,
 });
 
@@ -291,7 +289,7 @@ export const OPERATIONS = {
     '/v1/analytics/{projectId}/visitors',
     { ...range, limit: limitTo(250) },
     z.object({
-      totals: z.object({ human: optional(z.number()), ai: optional(z.number()), total: z.number() }),
+      totals: z.object({ total: z.number() }),
     }),
   ),
   /** Search terms, the most frequent first. */
@@ -304,7 +302,6 @@ export const OPERATIONS = {
       feedback: readableRows(
         z.object({ path: publicText(2000), thumbsUp: z.number(), thumbsDown: z.number() }),
       ),
-      hasMore: z.boolean().catch(false),
     }),
   ),
   getAssistantConversations: get(

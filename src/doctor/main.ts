@@ -135,7 +135,10 @@ async function checkRequests(settings: Settings): Promise<Line> {
   }
 }
 
-/** Checks the platform's address, and a project's key and id. Requests one row of today's views, which changes nothing; without a project's id, those of a project that is none. */
+/**
+ * Checks the platform's address, and a project's key and id, with a request for one row of today's views. Without an id,
+ * the request names a project that does not exist.
+ */
 async function checkProject(settings: Settings, project: Project): Promise<Line> {
   const { docsApiUrl: baseUrl, proxies, projects } = settings;
   const { name, projectId = 'docket-doctor-asks-for-no-project', apiKey, apiKeyFile } = project;

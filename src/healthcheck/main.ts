@@ -1,16 +1,16 @@
 // The image's health check: exits with 0 if the Docket of this environment answers that it is alive, else with 1.
 import { healthAddressOf } from '../config/env-file.ts';
 
-/** An import would load Node's own `fetch` as well: 15 MB. */
+/** With an import, Node would also load its own `fetch`: 15 MB. */
 const { get } = process.getBuiltinModule('node:http');
 
 const TIME_LIMIT_MS = 4000;
 
 function main(env: NodeJS.ProcessEnv): void {
   const address = `http://${healthAddressOf(env)}/healthz`;
-  /** The engine shows it with the state of the container. */
-  const end = (said: string, code: number) =>
-    process.stdout.write(`${address}: ${said}\n`, () => process.exit(code));
+  /** Prints the result, which the engine shows with the container's state, and exits. */
+  const end = (result: string, code: number) =>
+    process.stdout.write(`${address}: ${result}\n`, () => process.exit(code));
   get(address, { timeout: TIME_LIMIT_MS }, ({ statusCode }) =>
     end(String(statusCode), statusCode === 200 ? 0 : 1),
   )

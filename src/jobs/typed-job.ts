@@ -7,7 +7,7 @@ import { listNames } from './wording-view.ts';
 export interface TypedJob {
   /** Whether the text may mean this existing job. */
   mayMean: (jobId: string) => boolean;
-  /** The job if none that is known here is meant: the whole id, or the last one of an address. */
+  /** The id if no job known here fits: the whole typed one, or the last one of an address. */
   id: string | undefined;
 }
 

@@ -1,5 +1,9 @@
-import type { z } from 'zod';
+import { z } from 'zod';
 import { idOf } from '../store/keys.ts';
+
+/** A person by Slack's id, and the name that messages show. */
+export const person = z.object({ id: z.string(), name: z.string() });
+export type Person = z.infer<typeof person>;
 
 /** A person's request, which becomes a run. */
 export interface RunRequest {

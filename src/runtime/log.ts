@@ -8,7 +8,7 @@ export type LogLevel = (typeof logLevels)[number];
 
 /** Context of the current request, added to every log line. */
 export interface LogScope {
-  /** The short reference of the request, or of the one that the work follows from; people quote it. */
+  /** The short reference of the request that caused the work; people quote it. */
   ref?: string;
   /** The id of the present run, or of the request's run. */
   run?: string;
@@ -16,7 +16,7 @@ export interface LogScope {
 
 const scopes = new AsyncLocalStorage<LogScope>();
 
-/** Runs `work`, and everything that follows from it, in a scope. Later facts are set on the object. */
+/** Runs `work`, and all that follows from it, in a scope. Fields that become known later are set on the object. */
 export const inLogScope = <T>(scope: LogScope, work: () => T): T => scopes.run(scope, work);
 
 /** The present scope; undefined outside of any. */
@@ -73,7 +73,7 @@ export function createLog(level: LogLevel, secrets: readonly string[], destinati
 /** Maximum bytes of unwritten lines that are kept: a full disk may have room again. */
 const MAX_UNWRITTEN_BYTES = 1_000_000;
 
-/** If it cannot be written (a closed terminal, a full disk), Docket runs and ends without a log. */
+/** If the output cannot be written (a closed terminal, a full disk), Docket runs and ends without a log. */
 function standardOutput(): DestinationStream {
   const output = pino.destination({ fd: 1, sync: true, maxLength: MAX_UNWRITTEN_BYTES });
   output.on('error', () => {});

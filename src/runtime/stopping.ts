@@ -8,7 +8,7 @@ export class Stopping extends Error {
   override readonly name = 'Stopping';
 
   constructor() {
-    super('the process is to stop');
+    super('the process is stopping');
   }
 }
 

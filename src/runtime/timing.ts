@@ -21,7 +21,7 @@ export const defaultTiming = {
   slackCallMs: 10 * second,
   /** Time limit of one call of the docs API. */
   docsCallMs: 15 * second,
-  /** Added to the time limit of a call without an answer: only after both is its late effect looked for. */
+  /** Added to the time limit of a call: after both, a call without an answer takes effect no more. */
   callMarginMs: 2 * second,
   /** Posts in one conversation, and edits in the workspace, per minute; see `slack/rate-limits.ts`. */
   postsPerMinute: 60,
@@ -30,7 +30,7 @@ export const defaultTiming = {
   readsPerMinute: 40,
   /** Weekly digests that are posted per minute. */
   digestsPerMinute: 60,
-  /** How long a digest waits for the numbers to compare with, and a weekly one for its pages: one edit less. */
+  /** How long a digest waits for the numbers to compare with. A weekly one also waits for its pages: one edit less. */
   digestWaitMs: 1 * minute,
   /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: 3 * second,

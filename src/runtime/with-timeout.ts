@@ -1,4 +1,4 @@
-/** A promise did not settle in time. Its work is not cancelled. */
+/** A promise had no result in time. Its work is not cancelled. */
 export class TimeLimitError extends Error {
   override readonly name = 'TimeLimitError';
 }

@@ -39,7 +39,7 @@ const SLACK_TEXTS = {
     'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
 } as const;
 
-/** A problem of calls. If it is of a dependency, that is the first word of its name. Its level is `error` if it is left out. */
+/** A problem of calls. If a dependency causes it, the name begins with the dependency. The default level is `error`. */
 type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
 
 /** Returns the problem of a failed call to Slack. */

@@ -5,7 +5,7 @@ import type { Log } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 
-/** A module's import of `node:http` would load Node's own `fetch` as well, for its WebSocket: 50 ms. */
+/** With an import of `node:http`, Node would also load its own `fetch`, for its WebSocket: 50 ms. */
 const { createServer } = process.getBuiltinModule('node:http');
 
 /** Answers one request. If it rejects, the server answers 500. */
@@ -121,7 +121,7 @@ export function refuse(response: ServerResponse, status: number, text = ''): voi
   response.writeHead(status, { connection: 'close', 'content-length': Buffer.byteLength(text), ...type });
   response.flushHeaders();
   if (text !== '') response.write(text);
-  // It is not ended: Node would continue to read.
+  // The response is not ended, because Node would continue to read.
   request.pause();
   socket?.pause();
   setTimeout(() => socket?.destroy(), LINGER_MS).unref();

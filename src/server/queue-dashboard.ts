@@ -43,7 +43,7 @@ export async function startQueueDashboard(
   const server = createServer((request, response) => {
     response.setHeader('x-frame-options', 'DENY');
     if (!isFromThisMachine(request)) return refuse(response, 403);
-    // Whatever it offers, nothing is changed from here.
+    // Even if the dashboard offers a change, it is refused.
     if (request.method !== 'GET' && request.method !== 'HEAD') return refuse(response, 405);
     if (hasBody(request)) return refuse(response, 400);
     board(request, response);

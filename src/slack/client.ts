@@ -2,7 +2,7 @@ import type { HomeView, ModalView } from '@slack/types';
 import type { UsersInfoResponse } from '@slack/web-api';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
-import type { BotIdentity, Person } from './reply.ts';
+import type { BotIdentity } from './reply.ts';
 import { createSlackWeb, type IsTooLate, type SlackWebOptions, uploadBytes } from './web-calls.ts';
 
 /** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a final slash. */
@@ -36,7 +36,7 @@ export interface Place {
   threadTs?: string | undefined;
 }
 
-/** The type of their metadata. */
+/** The type of our messages' metadata. */
 const EVENT_TYPE = 'docket_message';
 
 /** The clocks of Slack and of Redis may differ by this much. */
@@ -85,7 +85,7 @@ export function createSlackApi(options: SlackWebOptions) {
       return refusedForMs();
     },
 
-    async person(userId: string): Promise<Person> {
+    async person(userId: string): Promise<PersonFacts> {
       // Without our own workspace to compare with, everybody would count as external.
       if (own === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
       const user = await findUser(userId);
@@ -291,12 +291,24 @@ const ignore = (kindOrCode: string) => (error: unknown) => {
   return undefined;
 };
 
+/** The facts about a person that decide permissions, and the name to show. */
+export interface PersonFacts {
+  id: string;
+  name: string;
+  /** A full member of this workspace: active, no guest, nobody from another organization. */
+  fullMember: boolean;
+  /** A full member of this workspace's Enterprise Grid, as Slack reports. */
+  gridMember?: boolean;
+  /** Neither a bot nor deactivated. Inactive people have no permission, even if listed by id. */
+  active: boolean;
+}
+
 /** Returns the facts about a person that decide permissions, from `users.info`. `own` is the app's workspace. */
 function personOf(
   userId: string,
   user: NonNullable<UsersInfoResponse['user']>,
   own: { teamId: string; enterpriseId?: string },
-): Person {
+): PersonFacts {
   const guest = user.is_restricted === true || user.is_ultra_restricted === true;
   const active = user.is_bot !== true && user.deleted !== true;
   const full = active && !guest && user.is_stranger !== true;

@@ -149,7 +149,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     return inMs;
   }
 
-  /** Reads one page in search of a lost post. Returns the message, undefined, or when to go on. */
+  /** Reads one page in search of a lost post. Returns it, undefined if there is none, or the milliseconds to wait. */
   async function findLostPost(
     record: MessageRecord,
     place: Place,
@@ -174,7 +174,8 @@ export function createDelivery(parts: DeliveryParts): Deliver {
 
   async function edit(record: MessageRecord): Promise<number | undefined> {
     const { key, wanted, channel, ts } = record;
-    if (channel === undefined || ts === undefined) throw new Error('an edit of what is not posted');
+    if (channel === undefined || ts === undefined)
+      throw new Error('a message that is not posted cannot be edited');
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
     if (gapMs > 0) return Math.min(gapMs, timing.editGapMs);
     const rateLimit = slackRateLimit('edit', wanted.teamId, timing);
@@ -277,7 +278,7 @@ export function createDelivery(parts: DeliveryParts): Deliver {
     const { key, wanted, ts, movedTo } = record;
     if (ts === undefined && wanted.fallbackRecipient !== undefined && movedTo === undefined)
       return save(record, { movedTo: wanted.fallbackRecipient, refusal: code, ...forgetPost }, 0);
-    // It has low priority, or the person is informed in another way.
+    // Nobody waits for a message of low priority.
     log[wanted.lowPriority ? 'warn' : 'error']({ message: key, code }, 'a message cannot be delivered');
     const known = { refusal: code, deliveredHash: wanted.hash, ...undone, unclearUntilMs: undefined };
     return save(record, known, undefined);

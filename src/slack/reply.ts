@@ -179,15 +179,3 @@ function isExternal(message: MessageFields, around: Envelope, own: BotIdentity):
   const isOurs = (id: string) => id === own.teamId || (id.startsWith('E') && id === own.enterpriseId);
   return teams.length === 0 || !teams.every(isOurs);
 }
-
-/** The facts about a person that decide permissions, and the name to show. */
-export interface Person {
-  id: string;
-  name: string;
-  /** A full member of this workspace: active, no guest, nobody from another organization. */
-  fullMember: boolean;
-  /** A full member of this workspace's Enterprise Grid, as Slack reports. */
-  gridMember?: boolean;
-  /** Neither a bot nor deactivated. Inactive people have no permission, even if listed by id. */
-  active: boolean;
-}

@@ -7,7 +7,7 @@ export interface EphemeralMessage extends Message {
   delete_original?: true;
 }
 
-/** The answer to a settled question, if something else shows the result. */
+/** The reply to an answer, if something else shows the result: it deletes the question. */
 export const removeOriginal: EphemeralMessage = { ...message([['Done.']]), delete_original: true };
 
 /** Sends an ephemeral message to a `response_url`. Returns whether Slack accepted it; never rejects. */

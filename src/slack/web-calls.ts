@@ -106,7 +106,7 @@ export function createSlackWeb(options: SlackWebOptions) {
 
   /** Scopes that methods lacked at their last call. */
   const missingScopes = new Map<string, string>();
-  /** Slack has refused the token. Until then, no call tries it again; undefined while it works. */
+  /** Until then, no call tries the token, which Slack has refused. Undefined while the token works. */
   let refusedUntilMs: number | undefined;
   const refusedForMs = () => Math.max(0, Math.ceil((refusedUntilMs ?? 0) - monotonicMs()));
   const pause = () => {

@@ -57,9 +57,9 @@ return intent
 `);
 
 /**
- * Writes the intent to make a call, unless there is one or a result. Returns what is stored then; undefined if that is
- * nothing, and the run is gone or has another revision. `token` is unique to this intent: a write whose answer is lost is
- * repeated, and must recognize its own intent.
+ * Writes the intent to make a call, unless there is one or a result. Returns the stored intent or result; undefined if
+ * there is none because the run is gone or has another revision. `token` is unique to this intent: a write whose answer
+ * is lost is repeated, and must recognize its own intent.
  */
 export async function writeIntent(
   redis: RedisClient,

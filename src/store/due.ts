@@ -19,7 +19,7 @@ return woken and 1 or 0
 
 export function createDueStore(redis: RedisClient) {
   return {
-    /** Returns its number of wakes so far, for `postpone`, and the reference of its request. */
+    /** Returns the number of a run's wakes so far, for `postpone`, and the reference of its request. */
     async begin(run: RunRef): Promise<{ wakes: number; ref: string | undefined }> {
       const [wakes, ref] = await redis.hmget(recordKey(run), 'wakes', 'ref');
       return { wakes: Number(wakes ?? 0), ref: ref ?? undefined };

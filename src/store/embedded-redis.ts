@@ -98,7 +98,7 @@ export async function startEmbeddedRedis({
     },
   };
 
-  /** Finds a full disk, and logs it once: on one, Redis exits at each write without a word. */
+  /** Finds a full disk, and logs it once: Redis then exits at each write, and its log cannot say why. */
   function diskProblem(): string | undefined {
     const { bavail, bsize } = statfsSync(folder);
     const isFull = bavail * bsize < MIN_FREE_BYTES;
@@ -120,7 +120,7 @@ export async function startEmbeddedRedis({
   async function supervise(ended: Promise<string>): Promise<void> {
     let reason: string | undefined = await ended;
     while (!stopping.signal.aborted) {
-      const facts = { pid: current?.pid, reason, disk: diskProblem(), said: logTail(folder) };
+      const facts = { pid: current?.pid, reason, disk: diskProblem(), logTail: logTail(folder) };
       if (reason !== undefined) log.warn(facts, 'Redis ended by itself and is started again');
       await pause(timing.restartMs);
       const again = await start().catch((error: unknown) => {
@@ -137,8 +137,7 @@ export async function startEmbeddedRedis({
     while (!stopping.signal.aborted) {
       const answer = await sendCommand(socketPath, 'BGREWRITEAOF', timing.pingMs);
       const isBegun = answer?.startsWith('+') ?? false;
-      if (!isBegun)
-        log.warn({ answer }, "Redis' file was not rewritten; what was deleted stays in it for now");
+      if (!isBegun) log.warn({ answer }, "Redis' file was not rewritten; deleted data stay in it for now");
       await pause(isBegun ? timing.rewriteEveryMs : timing.rewriteFirstMs);
     }
   }

@@ -56,7 +56,7 @@ export function createFiguresStore(redis: RedisClient) {
       await batch.exec();
     },
 
-    /** Stores the part of a range's list of pages that begins at an offset; `isFinal` if all are stored then, and final. */
+    /** Stores the part of a range's list of pages that begins at an offset. After one that `isFinal`, all are stored. */
     async addPages(
       of: FiguresOf,
       range: Days,
@@ -98,7 +98,7 @@ export function createFiguresStore(redis: RedisClient) {
     },
     asks: (editionId: string): Promise<string[]> => redis.smembers(keys.digestAsks(editionId)),
 
-    /** Returns whether something is known to be unsupported; that is remembered for a day, or until it is cleared. */
+    /** Returns whether something was found to be unsupported within the last day. */
     async isUnsupported(what: string): Promise<boolean> {
       return (await redis.exists(keys.unsupported(what))) === 1;
     },

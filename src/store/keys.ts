@@ -52,7 +52,7 @@ export const keys = {
   quota: (name: string) => `${PREFIX}:quota:${name}`,
   /** Hash of the views of finished days of a project, by the day. */
   dayFigures: (teamId: string, project: string) => `${PREFIX}:figures:days:${teamId}:${project}`,
-  /** Hash of the views of the pages of a project in a range of days, by path. */
+  /** Hash of the views of a project's pages in a range of days: parts of the platform's list, by offset. */
   pageFigures: (teamId: string, project: string, range: string) =>
     `${PREFIX}:figures:pages:${teamId}:${project}:${range}`,
   /** Set of the runs that report results of requests to the agent under a digest. */
@@ -62,7 +62,7 @@ export const keys = {
   alert: (name: string) => `${PREFIX}:alert:${name}`,
   /** Since when the platform rejects an API key. */
   rejectedKey: (keyId: string) => `${PREFIX}:rejected-key:${keyId}`,
-  /** Parts of rate limits, both with spaced slots and with a window. */
+  /** Parts of a rate limit: its hold, and a lane for each priority. */
   rateLimit: (part: string) => `${PREFIX}:limit:${part}`,
   /** This person has opened their Home tab. */
   homeOpened: (teamId: string, userId: string) => `${PREFIX}:home-opened:${teamId}:${userId}`,
@@ -78,5 +78,5 @@ export const keys = {
   clock: () => `${PREFIX}:clock`,
 };
 
-/** Ids and claims that are the same for the same parts. */
+/** Returns an id or a claim, the same for the same parts. */
 export const idOf = (...parts: string[]) => hash('sha256', parts.join('\n')).slice(0, 24);

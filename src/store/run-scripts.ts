@@ -85,7 +85,7 @@ local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kep
 local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
 if expected ~= '' and stored ~= expected then return {'stale'} end
--- Only now: a script that is executed again must not call late what it has kept.
+-- Only now: if the script is executed again, a run that it has kept must not count as late.
 if now > tonumber(deadline) then return redis.error_reply('LATE it is after the deadline') end
 local claims = claimTtl ~= '0'
 if claims then
@@ -196,7 +196,7 @@ const appendScript = lastingScript<'kept' | 'repeated' | 'gone'>(
 local run, seen, inbox, active = unpack(KEYS)
 local event, member, deadline, isDeduped = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return 'gone' end
--- A script that is executed again must not call late what it has kept.
+-- If the script is executed again, an event that it has kept must not count as late.
 if deadline ~= '' and now > tonumber(deadline) and redis.call('EXISTS', seen) == 0 then
   return redis.error_reply('LATE it is after the deadline')
 end

@@ -29,7 +29,7 @@ export const runBase = z.object({
   /** A name that no other run holds while this one lives. */
   claim: z.string().optional(),
   /** Ids of the people whose Home shows it. */
-  people: z.array(z.string()).default([]),
+  people: z.array(z.string()),
   /** A setting: kept until a person ends it; other records expire. */
   lasting: z.boolean().optional(),
 });

@@ -61,7 +61,7 @@ local holder = redis.call('GET', claim)
 if holder and holder ~= id and redis.call('EXISTS', runs .. holder) == 1 then return holder end
 redis.call('SET', claim, id)
 livesAs(run, claim)
--- Who had the thread before has every event since; earlier ones are from before anybody followed.
+-- If the run has held the thread since it was accepted, early events are older than the request.
 local entries = holder == id and {} or redis.call('LRANGE', early, 0, -1)
 for i = #entries, 1, -1 do redis.call('LPUSH', inbox, entries[i]) end
 redis.call('DEL', early)
@@ -166,7 +166,7 @@ export function createThreadStore(redis: RedisClient) {
     isClosed: async ({ teamId, channel, rootTs }: ThreadPlace): Promise<boolean> =>
       (await redis.zscore(keys.closedThreads(teamId, channel), rootTs)) !== null,
 
-    /** A message of ours is about to be posted; until it is there, every new thread of the conversation may be its own. */
+    /** A message of ours is about to be posted. Until then, each new thread of the conversation may be under it. */
     async markPosting(teamId: string, channel: string, messageKey: string) {
       await rememberScript(redis, [keys.posting(teamId, channel)], [messageKey, retention.earlyMs]);
     },
@@ -175,7 +175,7 @@ export function createThreadStore(redis: RedisClient) {
       const touched = [keys.posted(teamId, channel), keys.posting(teamId, channel)];
       await rememberScript(redis, touched, [ts, retention.runMs, messageKey]);
     },
-    /** Whether one of our messages was posted there, as far as is remembered. */
+    /** Whether one of our messages was posted there within a month. */
     async hasPostedIn(teamId: string, channel: string): Promise<boolean> {
       return (await redis.exists(keys.posted(teamId, channel))) === 1;
     },

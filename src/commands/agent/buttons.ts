@@ -43,7 +43,7 @@ const threadButtons = threadClicks.map((action) =>
 
 /** Confirms a click that counts, if nothing else shows it. */
 function confirmationMessage(thread: ThreadRun, { action, by }: ThreadClick): Message | undefined {
-  // An answer that has no effect on this person's later replies says nothing of them.
+  // If the answer has no effect on this person's later replies, the text does not mention them.
   const isForAll = thread.mode === 'all' || isSoleAuthor(thread, by.id);
   const hint = (whom: string) =>
     isForAll ? '' : ` From now on, mention @Docket when your reply is for ${whom}.`;

@@ -49,7 +49,7 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
     if (!(error instanceof UserFacingError)) throw error;
     problem = error.reply;
   }
-  // Also in a followed thread: the platform exports a site, its agent does not.
+  // Even in a followed thread, a request to export a site is not for the agent, which cannot export.
   const namesSite = parsed?.kind === 'export' && parsed.site !== undefined && parsed.typed === undefined;
   const isAppended = threadTs !== undefined && !namesSite;
   const outcome = isAppended ? await appendToFollowedThread(reply, threadTs, tools) : 'notFollowed';
@@ -122,7 +122,7 @@ function readAddressedText(reply: RelevantReply, botUserId: string): ThreadText 
   return parseThreadText(messageToMarkdown(reply.content, noNames, { withoutMention: botUserId }));
 }
 
-/** The same for a repeat, and for the two events of one mention. */
+/** Returns a key that is the same for a repeat, and for the two events of one mention. */
 function dedupeKeyOf(reply: RelevantReply): string {
   if (reply.kind === 'reply') return reply.ts;
   return reply.kind === 'edited' ? `${reply.ts} edited ${reply.editedTs}` : `${reply.ts} deleted`;

@@ -39,9 +39,9 @@ interface FollowRequest {
 }
 
 /**
- * Sends an instruction to a followed thread, or starts one; its card is the answer. Rejects with `UserFacingError` if
- * that is not possible. If it was requested under a digest, a thread that is one too many ends at once, and says so
- * there.
+ * Sends an instruction to a followed thread, or starts a thread, whose card is the answer. Rejects with
+ * `UserFacingError` if that is not possible. If this person follows too many jobs, a thread that was requested under a
+ * digest ends at once, and a line there says so.
  */
 export async function followJob(
   { thread: followed, jobId, text, project, under, reply, origin }: FollowRequest,
@@ -121,7 +121,7 @@ export async function appendThreadEvent(
 }
 
 const auditThread = ({ agentJobId: job }: ThreadRun, result: string, { audit }: CommandTools) =>
-  audit({ subject: job ?? 'new job', job, result });
+  audit({ subject: job ?? 'new agent job', job, result });
 
 /** Returns the projects that have an agent. Throws `UserFacingError` if there is none. */
 export function agentProjects(projects: readonly Project[]): Project[] {

@@ -269,7 +269,7 @@ export function projectFields(
 /** Cleans an instruction both when it is shown and when it is submitted, so nothing invisible is sent. */
 export const cleanInstruction = (text: string) => cleanText(text).trim();
 
-/** Checked while the text can still be changed, or sent later; the thread's own job decides. */
+/** Returns the problem of an instruction while the person can still change it. The thread's job checks it again. */
 export function instructionProblem(
   text: string,
   thread: ThreadRun | undefined,

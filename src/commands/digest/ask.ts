@@ -190,7 +190,7 @@ export function readPage(typed: string): string | undefined {
   return path?.startsWith('/') && path.length <= MAX_PATH ? path : undefined;
 }
 
-/** Its modals, in order. */
+/** Both modals, in order. */
 export const askModals: readonly Modal[] = [askSubjectModal, askModal];
 
 /** A possible subject for the agent, with its numbers in a few words, and the task for the digest's `period`. */

@@ -141,7 +141,7 @@ function create(named: string | undefined, caller: Caller, tools: CommandTools):
 /** Maximum pending digests that one person requested; each costs up to 20 of the hour's requests. */
 const MAX_ASKED = 2;
 
-/** Has the digest of the last complete week posted now; once, like any other of that week. */
+/** Makes the schedule post the digest of the last complete week now, unless that week is posted already. */
 async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTools): Promise<Message> {
   const { id, channel, site } = schedule;
   const nowMs = tools.now();

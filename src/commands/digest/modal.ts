@@ -90,7 +90,7 @@ export const changeModalView = (schedule: ScheduleRun): ModalView =>
     fields: commonFields(schedule),
   });
 
-/** What a person chooses, and may change. */
+/** The settings that a person chooses, and may change. */
 const settings = scheduleRun.pick({ timetable: true, sections: true, alerts: true });
 type Settings = z.infer<typeof settings>;
 
@@ -182,8 +182,9 @@ function readTimetable(
 const CANNOT_SEE =
   "I can't see you in that channel. Choose one that you are in; in a private one, first type /invite @Docket.";
 
-/** Whether a person may have digests posted there. Only channel ids begin so. */
+/** Whether a person may choose this channel for digests. */
 async function mayUse(channel: string, { user, ...caller }: Caller, tools: CommandTools): Promise<boolean> {
+  // Other conversations are not channels.
   if (!/^[CG]/.test(channel)) return false;
   if (channel === caller.channel.id) return true;
   if (user.fullMember && (await tools.isPublic(channel))) return true;

@@ -19,6 +19,7 @@ import {
   runButton,
 } from '../../jobs/export/record.ts';
 import { readTypedJob } from '../../jobs/typed-job.ts';
+import type { Person } from '../../jobs/visibility.ts';
 import { parseJson } from '../../runtime/json.ts';
 import { type Message, message, moment, type Part } from '../../slack/blocks.ts';
 import { formView, preformatted, reportView, textField } from '../../slack/modals.ts';
@@ -54,8 +55,6 @@ function notFoundMessage(domain: string): Message {
   const toType = domain === '' ? [] : [' To start a new one, type ', { code: `/docs-export ${domain}` }, '.'];
   return message([['I no longer remember this export.', ...toType]]);
 }
-
-type By = { id: string; name: string };
 
 /** Starts the same request once more. A run that was only watched is now started from here. */
 const restart = (run: ExportRun, nowMs: number): ExportRun => ({
@@ -94,18 +93,18 @@ const isMentioned = (run: ExportRun, userId: string) =>
 const withAnswer = (
   run: ExportRun,
   { attempt }: ExportRun,
-  { id: byId, name: by }: By,
+  { id: byId, name: by }: Person,
   action: 'watchIt' | 'startAgain' | 'leave',
 ): ExportRun => ({ ...run, answer: { attempt, by, byId, action } });
 
 /** The start was unknown and a person found its job. */
-function adoptJobId(run: ExportRun, jobId: string, by: By, nowMs: number): ExportRun {
+function adoptJobId(run: ExportRun, jobId: string, by: Person, nowMs: number): ExportRun {
   const known = { jobId, startedAtMs: run.attemptAtMs, unknownJobId: undefined, pollFailure: undefined };
   return withAnswer(advance(run, { state: 'watching', ...known }, nowMs), run, by, 'watchIt');
 }
 
 /** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
-type Transition = (run: ExportRun, by: By, nowMs: number) => ExportRun | undefined;
+type Transition = (run: ExportRun, by: Person, nowMs: number) => ExportRun | undefined;
 
 const endedAs = ({ state, ending }: ExportRun, ...kinds: Ending['kind'][]) =>
   state === 'ended' && ending !== undefined && kinds.includes(ending.kind);

@@ -91,7 +91,7 @@ function domainField(initial: string | undefined, projects: readonly Project[]):
   return fits ? choiceField({ ...field, choices }) : textField({ ...field, placeholder: 'docs.acme.com' });
 }
 
-/** Only if the domain does not determine the project. */
+/** Returns the field for the project; none if the domain determines it. */
 function projectField(named: string | undefined, projects: readonly Project[]): InputBlock[] {
   const domains = allowedDomains(projects);
   const isUnambiguous = domains.length > 0 && new Set(domains).size === domains.length;

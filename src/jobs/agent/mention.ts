@@ -96,7 +96,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const { teamId, reply } = run;
   const { user, external, channel, threadTs, content } = reply;
   const read = (names: Names) => messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
-  // What is asked for needs no names, and without permission none is looked up.
+  // The kind of request does not depend on names. Without the permission, none is looked up.
   const parsed = parseThreadText(read(noNames));
   const permission = parsed.kind === 'export' ? 'export' : 'agent';
   const verdict = await policy.check(user, permission, { external });
@@ -107,7 +107,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const isForHelp = isTalk(parsed) || (parsed.kind === 'command' && parsed.command === 'help');
   if (verdict.kind === 'refused' && (verdict.outsider === true || !isForHelp)) {
     log.warn({ what: 'mention', user, channel, team: teamId }, 'a request was refused');
-    const refusal = message([[notPermittedText(permission, verdict.ask)]]);
+    const refusal = message([[notPermittedText(permission, verdict.contacts)]]);
     return save({ ...decided, answer: refusal }, { audit: 'refused: not permitted' });
   }
   const place = threadTs !== undefined && { teamId, channel, rootTs: threadTs };

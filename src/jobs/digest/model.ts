@@ -30,8 +30,8 @@ export const pageFigures = z.object({
   /** By people, and by AI, which may move the opposite way. */
   rising: z.array(pageChange),
   falling: z.array(pageChange),
-  risingAi: z.array(pageChange).default([]),
-  fallingAi: z.array(pageChange).default([]),
+  risingAi: z.array(pageChange),
+  fallingAi: z.array(pageChange),
   fresh: z.array(pageChange),
   quiet: z.array(pageChange),
   /** Read by AI, rarely by people. */

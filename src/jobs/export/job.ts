@@ -130,7 +130,7 @@ async function startExport(run: ExportRun, context: JobContext): Result {
   const isAgain = answer?.action === 'startAgain' && answer.attempt === run.attempt - 1;
   const late = isAgain ? await beginLateWatch(run, answer.attempt, context) : undefined;
   if (late !== undefined) return late;
-  // Both may be lost since the request. A start made before that is still found here.
+  // The project or the permission may be lost since the request. A start from before is still found.
   const docs = context.docs(run.project);
   const permission = await policy.check(run.requester.id, 'export');
   if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
@@ -150,7 +150,7 @@ async function startExport(run: ExportRun, context: JobContext): Result {
     case 'notHappened': {
       if (docs === undefined) return end(run, { kind: 'notStarted', why: 'project' }, context);
       if (permission.kind === 'allowed') return handleFailure(run, outcome.error, context);
-      const ending: Ending = { kind: 'notStarted', why: 'permission', reason: permission.ask };
+      const ending: Ending = { kind: 'notStarted', why: 'permission', reason: permission.contacts };
       return end(run, ending, context, 'refused: not permitted');
     }
   }

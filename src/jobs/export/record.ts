@@ -6,7 +6,7 @@ import { type Quota, runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';
 import type { Limits } from '../limits.ts';
 import { pollFailure } from '../polling.ts';
-import { conversationOf, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
+import { conversationOf, person, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
 
 /** The export is done and has a download link. */
 const doneEnding = z.object({
@@ -70,8 +70,6 @@ const exportTarget = z.object({
 });
 export type ExportTarget = z.infer<typeof exportTarget>;
 
-const person = z.object({ id: z.string(), name: z.string() });
-
 /**
  * One requested export. All times are epoch milliseconds. Its messages are functions of this record, see `view.ts`. A
  * `link` only makes the requester's own link to the bundle of another run's job.
@@ -86,7 +84,7 @@ export const exportRun = runBase.extend({
   /** People whom the ending mentions as well. */
   watchers: z.array(person),
   /** The conversation of the request. If the app cannot be invited there (`joinable`), messages go to the person. */
-  asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean(), atMs: z.number() }),
+  asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean() }),
   /** Its messages are in the requester's direct messages, not in the channel. */
   inDirectMessage: z.boolean(),
   /** The thread stays, because an earlier attempt was started or watched. */
@@ -180,7 +178,7 @@ export function newExportRun(
     joined: jobId !== undefined,
     requester: { id: user.id, name: user.name },
     watchers: [],
-    asked: { ...conversationOf(channel), atMs: nowMs },
+    asked: conversationOf(channel),
     inDirectMessage: channel.id === '',
     state: 'accepted',
     ...{ attempt: 1, resumed: 0, relinked: 0, polls: 0 },
@@ -256,7 +254,7 @@ export function applyPoll(
   return { ...run, movedAtMs, stalled: reportsProgress && atMs - movedAtMs >= stalledAfterMs };
 }
 
-/** What a run knows of a job, before it knows any. */
+/** The fields about a job, for a run that has none. */
 export const noJob = {
   ...{ jobId: undefined, startedAtMs: undefined, completedAtMs: undefined, status: undefined },
   ...{ progressText: undefined, pageCount: undefined, fraction: undefined, polls: 0, polledAtMs: undefined },

@@ -71,13 +71,13 @@ function usedBlocks({ needs, moreNeeds, running, ended, begin, refusal }: HomePa
   ];
 }
 
-/** Says why a person can begin nothing, and whom they `ask`; without that, their identity is unknown. */
+/** Says why a person can begin nothing, and whom they can ask; without `contacts`, their identity is unknown. */
 export const refusalText = (
   cannot: readonly string[],
-  { ask, missingScope }: { kind?: string; ask?: string; missingScope?: true } = {},
+  { contacts, missingScope }: { kind?: string; contacts?: string; missingScope?: true } = {},
 ): string =>
-  ask !== undefined
-    ? `You can't ${orList(cannot).join('')}. Ask ${ask}.`
+  contacts !== undefined
+    ? `You can't ${orList(cannot).join('')}. Ask ${contacts}.`
     : missingScope
       ? missingScopeText
       : 'Slack took too long to say who you are. Open this page again in a moment.';

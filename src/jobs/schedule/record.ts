@@ -3,12 +3,8 @@ import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { openQuestionIds } from '../feature.ts';
-import { type RunRequest, requestRunId } from '../visibility.ts';
+import { type Person, person, type RunRequest, requestRunId } from '../visibility.ts';
 import { nextOccurrence, type Timetable, timetable } from './timetable.ts';
-
-/** A person by Slack's id, and the name that messages show. */
-export const person = z.object({ id: z.string(), name: z.string() });
-type Person = z.infer<typeof person>;
 
 /** A run with work at the times of a timetable, until a person removes it. A feature adds its own fields. */
 export const schedule = runBase.extend({
@@ -45,7 +41,7 @@ export const visibleSchedule = ({ owner, channel, isPublic }: Schedule) => ({
   inDirectMessage: false,
 });
 
-/** Returns a schedule whose test post has not shown yet that the app may post in its channel. */
+/** Returns a schedule in state `testing`: its test post has to show that the app may post in the channel. */
 export const newSchedule = <
   Wanted extends Pick<Schedule, 'job' | 'project' | 'site' | 'channel' | 'isPublic' | 'timetable'>,
 >(

@@ -26,7 +26,7 @@ interface AlertParts {
 /** More admins than this get no alert: a direct message to everybody would be noise. */
 const MAX_RECIPIENTS = 10;
 
-/** How long the admins are known; thousands of runs may find the same problem within it. */
+/** How long the list of admins is cached, since thousands of runs may find the same problem at once. */
 const ADMINS_MS = 60_000;
 
 const DAY_MS = 86_400_000;

@@ -104,7 +104,7 @@ const withHeld = (changes: Partial<typeof held>) => ({
 const by = { id: 'U0ANA', name: 'ana' };
 
 const refusal = refusalText(['start exports', 'instruct the docs agent', 'set up digests'], {
-  ask: '@Ben or @Cem',
+  contacts: '@Ben or @Cem',
 });
 
 const homeWith = (name: string, changes: Partial<HomeParts> = {}) =>

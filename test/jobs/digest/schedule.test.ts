@@ -24,7 +24,7 @@ test('whose owner may no longer set up digests is paused, posts nothing, and tel
   const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
   const context = jobContext(redis.client, {
     now: () => NOW_MS,
-    policy: { check: async () => ({ kind: 'refused', person, ask: 'ana' }) },
+    policy: { check: async () => ({ kind: 'refused', person, contacts: 'ana' }) },
     outbox: { publish: async (_team, one) => void published.push(one) },
   });
   const schedule = aSchedule();

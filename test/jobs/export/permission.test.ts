@@ -34,7 +34,7 @@ const contextWith = (verdict: PermissionResult): JobContext =>
 
 /** One that was accepted, and has not started. */
 const waited = () => world.given({ state: 'starting', jobId: undefined, startedAtMs: undefined });
-const refused: PermissionResult = { kind: 'refused', person, ask: '@docs-admins' };
+const refused: PermissionResult = { kind: 'refused', person, contacts: '@docs-admins' };
 
 test('an export is not started for somebody who may no longer', async () => {
   const run = await waited();

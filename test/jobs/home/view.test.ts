@@ -26,7 +26,7 @@ test('whatever runs are called, Slack takes the view and nobody is notified', ()
             running: ['a', 'b', 'c'].map((title) => ({ title, lines: lines.slice(0, 15), more: 9 })),
             ended: lines.slice(15),
             may: [],
-            refusal: refusalText(['start exports'], { ask: names.join(' or ') }),
+            refusal: refusalText(['start exports'], { contacts: names.join(' or ') }),
           }),
         );
         // Throws for a mistake in a block and for a view that is too large.

@@ -55,7 +55,7 @@ async function authorize(run: ThreadRun, context: JobContext): Promise<StepResul
     const owner = { id, name };
     if (verdict.kind === 'refused') {
       await auditThread({ ...run, owner }, 'refused: not permitted', context);
-      const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about: verdict.ask };
+      const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about: verdict.contacts };
       return save(addEphemeral(endThread({ ...run, owner }, { why: 'refused' }), ephemeral));
     }
     const isPublic = isKnownPublic || (await context.isPublic(channel));
@@ -118,7 +118,7 @@ async function follow(
   return pause(run, Math.min(answerIn, inboxIn, begun, restIn, pollIn));
 }
 
-/** Waits, or rests until the thread is woken if there is nothing to wait for. */
+/** Waits. If there is nothing to wait for, the thread is idle until it is woken. */
 function pause({ state }: ThreadRun, inMs: number): StepResult<ThreadRun> {
   if (inMs !== Infinity) return wait(inMs);
   return state === 'ended' ? idle : idleWithClaim;
@@ -147,7 +147,7 @@ async function applyInbox(run: ThreadRun, entries: readonly unknown[], context: 
 /** Returns undefined while the author, or the names in the text, are unknown. */
 async function loadEventContext(event: ThreadEvent, context: JobContext): Promise<EventContext | undefined> {
   const { limits, policy } = context;
-  const known = { limits, nowMs: context.now(), ask: '', text: '', files: false };
+  const known = { limits, nowMs: context.now(), contacts: '', text: '', files: false };
   // Clicks and modals have already passed the gate.
   if (!('user' in event))
     return { ...known, author: { id: '', name: '', ...('by' in event && event.by), may: true } };
@@ -157,12 +157,12 @@ async function loadEventContext(event: ThreadEvent, context: JobContext): Promis
   if (verdict.kind === 'unknown' || botUserId === undefined) return undefined;
   const { id, name } = verdict.person;
   const may = verdict.kind === 'allowed';
-  const ask = verdict.kind === 'refused' ? verdict.ask : '';
+  const contacts = verdict.kind === 'refused' ? verdict.contacts : '';
   const names = may ? await loadNames(content, ts, context) : noNames;
   if (names === undefined) return undefined;
   const text = messageToMarkdown(content, names, { withoutMention: botUserId });
   const files = event.files || leavesSharedOut(content, names);
-  return { ...known, ask, author: { id, name, may }, text, files };
+  return { ...known, contacts, author: { id, name, may }, text, files };
 }
 
 /** If names are unknown for this long, the instruction is sent with Slack's placeholders. */

@@ -3,6 +3,7 @@ import { postEphemeralOnce } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
 import { slackRetryMs } from '../../polling.ts';
+import type { Person } from '../../visibility.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   findInstruction,
@@ -10,7 +11,6 @@ import {
   type Instruction,
   isFinished,
   isRetracted,
-  type Person,
   type ThreadRun,
 } from './record.ts';
 import { isAskFinal, updateInstruction } from './transitions.ts';
@@ -26,7 +26,7 @@ export async function saveChanges(
   return save(compact(after), { consumed });
 }
 
-/** Posts an ephemeral, sets a reaction, or marks published parts final. Returns a save, or when to go on. */
+/** Posts an ephemeral, sets a reaction, or marks published parts final. Returns a save, or the milliseconds to wait. */
 export async function showRest(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun> | number> {
   // The next digest finds an ask by this list.
   for (const { origin } of run.instructions)
@@ -39,7 +39,7 @@ export async function showRest(run: ThreadRun, context: JobContext): Promise<Ste
   return next === run ? Math.min(ephemeral, reaction) : save(next);
 }
 
-/** Posts the first ephemeral. Returns the thread without it, or when to go on. */
+/** Posts the first ephemeral. Returns the thread without it, or the milliseconds to wait. */
 async function postEphemeral(thread: ThreadRun, context: JobContext): Promise<ThreadRun | number> {
   const { asked, place } = thread;
   const [first, ...ephemerals] = thread.ephemerals;
@@ -67,8 +67,8 @@ function reactionOf({ isReply, state, round, reaction }: Instruction): Instructi
 }
 
 /**
- * Sets the reaction of a reply. Repeated calls change nothing. Returns the thread with it; or when to go on, if Slack is
- * unreachable or limits the calls. A permanent refusal is not retried.
+ * Sets the reaction of a reply. Repeated calls change nothing. Returns the thread with it, or the milliseconds to wait
+ * if Slack is unreachable or limits the calls. A permanent refusal is not retried.
  */
 async function setReaction(thread: ThreadRun, context: JobContext): Promise<ThreadRun | number> {
   const { place } = thread;

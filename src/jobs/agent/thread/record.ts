@@ -3,13 +3,9 @@ import { userMessage } from '../../../slack/reply.ts';
 import { runBase } from '../../../store/runs.ts';
 import { openQuestionIds } from '../../feature.ts';
 import { pollFailure } from '../../polling.ts';
-import type { Visible, VisibleKind } from '../../visibility.ts';
+import { person, type Visible, type VisibleKind } from '../../visibility.ts';
 import { excerptOf } from '../thread-text.ts';
 import { threadClicks } from './buttons.ts';
-
-/** A person by Slack's id, and the name that messages show. */
-const person = z.object({ id: z.string(), name: z.string() });
-export type Person = z.infer<typeof person>;
 
 /** Where somebody gave an instruction under a digest; a line there shows what becomes of it. */
 const digestOrigin = z.object({
@@ -44,10 +40,7 @@ const jobSnapshot = z.object({
   atMs: z.number(),
 });
 
-/**
- * How a round ended. `prLink` is an address, or other text. `samePr`: the job had this
- * pull request before.
- */
+/** How a round ended. `prLink` is an address, or other text. `samePr`: the job had this pull request before. */
 const roundEnding = z.object({
   kind: z.enum(['newPr', 'samePr', 'noPr', 'failed', 'archived', 'gone', 'gaveUp']),
   prLink: z.string().optional(),
@@ -85,7 +78,7 @@ const FINISHED = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notS
  *
  * `held` its author is asked whether it is one · `waiting` to be sent · `sending` the intent is saved and the call
  * under way · `unknown` the result is unknown, a person decides · `working` the platform took it · `failed` it
- * certainly did not arrive, and may be sent again. Over: `sent` its round has ended · `notForAgent` its author said so ·
+ * certainly did not arrive, and may be sent again. Finished: `sent` its round has ended · `notForAgent` its author said so ·
  * `discarded` · `withdrawn` its message was deleted or emptied before the send · `left` unknown, and a person left it so ·
  * `notSent` it did not arrive
  */
@@ -214,8 +207,8 @@ export const threadRun = runBase.extend({
   sinceMs: z.number(),
   /**
    * Why it ended. `refused` the owner may not follow jobs · `unknownJob` the platform does not know the job · `noPlace`
-   * the card could not be posted · `taken` the Slack thread follows another job · `jobRefused` the platform refused to
-   * start the job
+   * the card could not be posted · `taken` the Slack thread follows another job · `notMade` the job was not created ·
+   * `jobRefused` the platform refused to create it
    */
   ended: z
     .object({
@@ -227,7 +220,7 @@ export const threadRun = runBase.extend({
       code: z.string().optional(),
       ref: z.string().optional(),
       /** Number of instructions that were not sent. */
-      unsent: z.number().int().default(0),
+      unsent: z.number().int(),
     })
     .optional(),
   /** Which replies are instructions. */

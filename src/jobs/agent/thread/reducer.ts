@@ -1,5 +1,6 @@
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
+import type { Person } from '../../visibility.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { addSend } from './poll.ts';
 import {
@@ -11,7 +12,6 @@ import {
   isPending,
   isSoleAuthor,
   newInstruction,
-  type Person,
   type ReplyEvent,
   type ThreadClick,
   type ThreadEvent,
@@ -30,8 +30,8 @@ import {
 export interface EventContext {
   /** The author of the reply or click; `may`: has the permission `agent`. */
   author: Person & { may: boolean };
-  /** The contact for the permission, as plain text. */
-  ask: string;
+  /** Whom to ask for the permission, as plain text. */
+  contacts: string;
   /** The Markdown of a message, and whether it has files or shared messages that the agent does not get. */
   text: string;
   files: boolean;
@@ -137,8 +137,13 @@ const hasOpenQuestion = (thread: ThreadRun, userId: string, nowMs: number) =>
   !isSoleAuthor(thread, userId) && heldOf(thread, userId).some(({ atMs }) => nowMs - atMs < QUESTION_TTL_MS);
 
 /** A person without the permission gets an ephemeral once, and again at each mention of Docket. */
-const refuseAuthor = (thread: ThreadRun, ts: string, mentionsBot: boolean, { author, ask }: EventContext) =>
-  addReplyEphemeral(thread, mentionsBot ? ts : author.id, author, { kind: 'notPermitted', about: ask });
+const refuseAuthor = (
+  thread: ThreadRun,
+  ts: string,
+  mentionsBot: boolean,
+  { author, contacts }: EventContext,
+) =>
+  addReplyEphemeral(thread, mentionsBot ? ts : author.id, author, { kind: 'notPermitted', about: contacts });
 
 /** A command does the same as the button of that name. */
 function applyCommand(

@@ -30,14 +30,14 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
   perId: true,
 });
 
-/** Whichever instruction is next keeps the thread's place in the line. */
+/** The thread keeps its place in the line, even if another instruction is next. */
 const slotId = ({ id, sends }: ThreadRun) => `${id} ${sends}`;
 const callName = ({ sends }: ThreadRun) => `send.${sends}`;
 
 /**
  * Begins to send the next instruction, which then has the state `sending`; that is saved before the call. Returns the
- * changed thread, which may also say why it is not sent, or not yet. Without a change, returns in how many milliseconds
- * to look again.
+ * changed thread, which may also say why it is not sent, or not yet. Without a change, returns the milliseconds to
+ * wait.
  */
 export async function beginSend(thread: ThreadRun, context: JobContext): Promise<ThreadRun | number> {
   const { limits, rateLimiter, now } = context;
@@ -54,7 +54,7 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   // Checked right before the send, since the instruction may have waited for hours.
   const verdict = await context.policy.check(head.by.id, 'agent');
   if (verdict.kind === 'unknown') return lookupRetryMs(context);
-  if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.ask);
+  if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.contacts);
   if (seen?.status === 'archived')
     return addProblem(thread, head, { why: 'archived', archivedAtMs: seen.archivedAtMs });
   if (context.docs(project) === undefined || context.projectId(project) === undefined)
@@ -137,7 +137,7 @@ async function call(
     : docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate });
 }
 
-/** Tells other threads that follow the job of a send. */
+/** Informs the other threads that follow the job about a send. */
 async function notifyOtherThreads(
   { id, teamId, project, agentJobId, sends }: ThreadRun,
   { runs, threads, wake, now }: JobContext,
@@ -171,7 +171,7 @@ export function applySendResult(
 
 const expired = ({ retry }: ThreadRun) => retry && { ...retry, expired: true };
 
-/** Nobody knows whether it arrived, or it certainly did not, and people have to know why. */
+/** Returns the thread with the problem of a send, which failed or has an unknown result. */
 export function addProblem(
   thread: ThreadRun,
   { id, attempt }: Instruction,
@@ -185,7 +185,7 @@ export function addProblem(
 /** The pause after the platform answers "too many" without a time. */
 const LIMIT_PAUSE_MS = 60_000;
 
-/** It certainly did not arrive: it is sent later, or people have to know why. */
+/** Applies the error of a send that certainly did not arrive: it is sent later, or its problem is shown. */
 async function applyError(
   thread: ThreadRun,
   one: Instruction,

@@ -104,8 +104,8 @@ export function endThread(
 }
 
 /**
- * How an instruction from a digest ended: as its round, or else. `notSent`: the platform does not have it · `unknown`: the
- * result is unknown · `stopped`: the thread no longer follows the job.
+ * How an instruction from a digest ended: as its round, or otherwise. `notSent`: the platform does not have it ·
+ * `unknown`: the result is unknown · `stopped`: the thread no longer follows the job.
  */
 export type AskEnding = RoundEnding | { kind: 'notSent' | 'unknown' | 'stopped' };
 

@@ -267,7 +267,7 @@ function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): Outbo
   });
 }
 
-/** What became of an instruction about a subject: the icon and the line. */
+/** The icon and the line about the result of an instruction, whose subject is `about`. */
 const ASK_LINES: Record<
   AskEnding['kind'] | 'open',
   (about: string, ending: Partial<Omit<RoundEnding, 'kind'>> & { kind?: string }) => [string, ...Part[]]

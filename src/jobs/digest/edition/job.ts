@@ -168,7 +168,7 @@ const isPersistent = ({ pollFailure }: FiguresRun) =>
 const limitedUntilMs = ({ pollFailure }: FiguresRun) =>
   pollFailure?.kind === 'limit' ? pollFailure.nextMs : 0;
 
-/** Returns why the lists of pages come later, if that is new. After a refused promise, it has no time. */
+/** Returns why the lists of pages come later, if that is new. After a promised time has passed, it has no time. */
 function pagesWaitOf(
   { pagesWait }: EditionRun,
   open: readonly FiguresRun[],
@@ -300,7 +300,7 @@ function withoutOf(ending: AskEnding | undefined): FollowUp['without'] {
   return kind === 'newPr' || kind === 'samePr' || kind === 'noPr' ? undefined : 'unknown';
 }
 
-/** Returns the present number of a subject. One missing from a complete list has 0; of searches, only those without a click are known. */
+/** Returns the present number of a subject: 0 if a complete list lacks it. Only searches without a click are listed. */
 function numberOf(
   { kind, name }: DigestOrigin['subject'],
   pages: readonly PageChange[] | undefined,

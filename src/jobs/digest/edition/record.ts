@@ -3,8 +3,7 @@ import type { Outbox } from '../../../slack/outbox.ts';
 import { messageUrl } from '../../../slack/text.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
-import { person } from '../../schedule/record.ts';
-import type { VisibleKind } from '../../visibility.ts';
+import { person, type VisibleKind } from '../../visibility.ts';
 import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
 import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
 import { spansOf, weekBefore, weekNameOf } from '../weeks.ts';
@@ -15,7 +14,7 @@ const file = z.object({
   /** Missing until its bytes are uploaded. */
   fileId: z.string().optional(),
   /** Answers to this completion's checks that did not show it. */
-  checks: z.number().int().default(0),
+  checks: z.number().int(),
   /** Number of begun completions; each is made once. */
   attempt: z.number().int(),
   /** No call is made before this time. */
@@ -90,7 +89,7 @@ export const editionRun = runBase.extend({
   /** The views of this week, and of the weeks before it that are kept, latest first. */
   weekViews: z.array(z.number()).optional(),
   /** The parts of the range, each a point of the chart. */
-  spans: z.array(dayRange.extend(counts.shape)).default([]),
+  spans: z.array(dayRange.extend(counts.shape)),
   pages: pageFigures.optional(),
   /** Why there is no list of pages. */
   noPages: z.enum(['tooMany', 'failed']).optional(),
@@ -99,7 +98,7 @@ export const editionRun = runBase.extend({
   /** The readers' figures, and those of the range before. */
   readers: readerFigures.optional(),
   readersBefore: readerFigures.pick({ questions: true, visitors: true }).optional(),
-  followUps: z.array(followUp).default([]),
+  followUps: z.array(followUp),
   hasChart: z.boolean(),
   csv: file.optional(),
   ended: editionEnding.optional(),
@@ -179,7 +178,7 @@ const LATE_MS = 3_600_000;
 export const lateNow = ({ kind, dueAtMs }: EditionRun, nowMs: number): Pick<EditionRun, 'late'> =>
   kind === 'weekly' && nowMs - dueAtMs > LATE_MS ? { late: true } : {};
 
-/** Whether a person can have the digest posted again, or completed. */
+/** Whether nothing of the digest is missing, so that it is not posted again. */
 export const isComplete = ({ ended, noPages }: EditionRun) => ended?.why === 'done' && noPages !== 'failed';
 
 /**

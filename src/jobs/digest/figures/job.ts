@@ -57,7 +57,7 @@ export const figuresJob = defineRunJob({
 
 const waitingDigest = runBase.extend({ figures: z.array(z.string()).optional() });
 
-/** The digests that wait for the figures go on at once. */
+/** Wakes the digests that wait for the figures. */
 async function wakeDigests(run: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
   const digests = await context.runs.activeOf(waitingDigest, 'digest');
   await Promise.all(digests.filter(({ figures }) => figures?.includes(run.id)).map(context.wake));

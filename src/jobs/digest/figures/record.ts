@@ -91,7 +91,7 @@ export const causeOf = ({ pollFailure }: FiguresRun): PlatformCause | undefined 
 /** Whether all spans have totals. */
 export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.counts !== undefined);
 
-/** Whether its range could no longer change when the run began. */
+/** Whether the views of its range could no longer change when the run began. */
 export const isRangeFinal = ({ range, sinceMs }: FiguresRun) => finalAtMs(range) <= sinceMs;
 
 /** Pages expire before the record. A digest uses them within two days. */

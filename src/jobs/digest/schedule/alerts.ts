@@ -55,7 +55,7 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   // Only days that are over after the start are checked.
   if (atMs < run.sinceMs) return { ...run, alert: { atMs: nextDaily(Math.max(nowMs, run.sinceMs)), quiet } };
   let nextMs = nextDaily(atMs);
-  // Only the last of several missed days is.
+  // Of several missed days, only the last is checked.
   while (nextMs <= nowMs) [atMs, nextMs] = [nextMs, nextDaily(nextMs)];
   if (nowMs < atMs) return atMs - nowMs;
   const checked = await checkDay(run, dayOf(atMs - FINAL_AFTER_MS - DAY_MS), atMs, quiet, context);

@@ -160,7 +160,7 @@ function recordOutcome(
 
 /**
  * Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes. Returns
- * false if it changed meanwhile.
+ * false if it changed concurrently.
  */
 async function acceptDigest(
   run: ScheduleRun,

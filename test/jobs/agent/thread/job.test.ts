@@ -13,7 +13,7 @@ const redis = onFreshWorlds((fresh) => {
 const person = (id: string) => ({ id, name: id, fullMember: true, active: true });
 const kinds: Record<PermissionResult['kind'], (id: string) => PermissionResult> = {
   allowed: (id) => ({ kind: 'allowed', person: person(id) }),
-  refused: (id) => ({ kind: 'refused', person: person(id), ask: '@docs-admins' }),
+  refused: (id) => ({ kind: 'refused', person: person(id), contacts: '@docs-admins' }),
   unknown: () => ({ kind: 'unknown' }),
 };
 const says = (of: string, kind: PermissionResult['kind']) => {

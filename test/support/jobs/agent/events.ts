@@ -1,7 +1,8 @@
 import { defaultConfigFile } from '../../../../src/config/file.ts';
 import { compact } from '../../../../src/jobs/agent/thread/publish.ts';
-import type { Person, ThreadEvent, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { ThreadEvent, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
+import type { Person } from '../../../../src/jobs/visibility.ts';
 import { messageToMarkdown } from '../../../../src/slack/markdown/message.ts';
 import { NOW_MS } from '../../builders.ts';
 
@@ -79,7 +80,7 @@ function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventCo
         : event.by.id;
   return {
     author: { id, name: people.get(id) ?? '', may: !mayNot.includes(id) },
-    ask: '@docs-admins',
+    contacts: '@docs-admins',
     text: 'content' in event ? messageToMarkdown(event.content, names, { withoutMention: 'U0DOCKET' }) : '',
     files: 'files' in event && event.files,
     limits: defaultConfigFile.limits,
