@@ -68,16 +68,19 @@ export function createPolicy(parts: PolicyParts) {
     list: readonly string[],
   ): Promise<{ who: PersonFacts; allowed: boolean }> {
     const groups = list.includes(userId) ? [] : list.filter(isGroup);
-    const lookUps = Promise.allSettled(groups.map(members));
+    const lookUps = groups.map(async (group) => (await members(group)).has(userId) || Promise.reject());
+    const inGroup = Promise.any(lookUps).catch(({ errors }: AggregateError) => {
+      const failure = errors.find((error) => error !== undefined);
+      if (failure !== undefined) throw failure;
+      return false;
+    });
+    // Not awaited if the person alone decides.
+    inGroup.catch(() => {});
     const who = await person(userId);
     if (!who.active) return { who, allowed: false };
     const isMember = who.fullMember || who.gridMember === true;
     if (list.includes(userId) || (isMember && list.includes('everyone'))) return { who, allowed: true };
-    const found = await lookUps;
-    const allowed = found.some((group) => group.status === 'fulfilled' && group.value.has(userId));
-    const failed = found.find((group) => group.status === 'rejected');
-    if (!allowed && failed) throw failed.reason;
-    return { who, allowed };
+    return { who, allowed: await inGroup };
   }
 
   async function findName(entry: string): Promise<string | undefined> {

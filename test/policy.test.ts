@@ -204,6 +204,12 @@ describe('what Slack does not tell', () => {
     expect(await kind('U0ANA', 'agent')).toBe('allowed');
     expect(await policy.permissionsOf('U0ANA')).toBeUndefined();
   });
+
+  test('who is in one group does not wait for the members of another', async () => {
+    const groupMembers = (id: string) => (id === 'S0SLOW' ? never() : Promise.resolve(['U0BEN']));
+    const { kind } = aPolicy({ export: ['S0SLOW', 'S0DOCS'] }, { groupMembers, timeoutMs: 50 });
+    expect([await kind('U0BEN'), await kind('U0ANA')]).toEqual(['allowed', 'unknown']);
+  });
 });
 
 describe('whom to ask', () => {
