@@ -87,7 +87,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
     },
     ...{ projects, limits, outbox, published, wake, stopping },
-    ...{ newToken: randomUUID, now, random, timing, log },
+    ...{ now, random, timing, log },
   };
 
   const workers = createWorkers({

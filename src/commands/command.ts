@@ -134,7 +134,7 @@ function rangeOfText(subcommand: Syntax, tokens: readonly Token[]): { start: num
   return { start, end };
 }
 
-/** Returns what is wrong with a known flag, after the flags that were `read` before it. */
+/** Returns the problem of a known flag; `read` has the flags before it. */
 function flagProblem(
   name: string,
   value: string | undefined,

@@ -47,7 +47,6 @@ export interface JobContext extends Stores, CallOnceStore, Pick<ConversationRead
   /** Aborted when the process stops: reads end early, writes do not begin. */
   stopping: AbortSignal;
 
-  newToken: () => string;
   now: () => number;
   random: () => number;
   timing: Timing;

@@ -36,7 +36,7 @@ export const runBase = z.object({
 export type RunBase = z.infer<typeof runBase>;
 
 export type Acceptance =
-  /** Kept: whatever happens next, it ends in a visible outcome. */
+  /** It is stored, and will end in a visible outcome. */
   | { kind: 'accepted' }
   /** The same request is stored already. */
   | { kind: 'repeated' }

@@ -114,7 +114,7 @@ const domainButtons = (['useDomain', 'useTyped', 'startAnother'] as const).map((
   }),
 );
 
-/** Starts what was requested, or answers with a question, a form for what is missing, or the problem. */
+/** Starts the requested export, or answers with a question, a form for missing parts, or the problem. */
 async function start(
   request: ExportRequest,
   caller: Caller,

@@ -70,7 +70,7 @@ function toMarkdown(message: MessageText, reading: MarkdownOptions): string {
 /** Deeper than anything that people can write, and far from a stack overflow. */
 const MAX_DEPTH = 40;
 
-/** Returns a value without what is too deep in it. */
+/** Returns a value without the parts that are nested too deeply. */
 function withoutDepth(value: unknown, depth = 0): unknown {
   if (typeof value !== 'object' || value === null) return value;
   if (depth > MAX_DEPTH) return undefined;

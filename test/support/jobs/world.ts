@@ -16,15 +16,15 @@ type Grouped = 'slack' | 'outbox' | 'policy' | 'limits';
 /** Parts that replace those of `jobContext`; of some, single functions or numbers. */
 export type JobContextParts = Partial<Omit<JobContext, Grouped>> & {
   [Name in Grouped]?: Partial<JobContext[Name]>;
-};
+} & { newToken?: () => string };
 
 /**
  * A context with real stores, in which everybody may do everything, Slack takes everything, nothing is ever queued and
  * the platform is not known. No rate holds anything up.
  */
 export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContext {
-  const { slack, outbox, policy, limits, ...rest } = parts;
-  const { now = () => NOW_MS, newToken = randomUUID, timing = defaultTiming } = parts;
+  const { slack, outbox, policy, limits, newToken = randomUUID, ...rest } = parts;
+  const { now = () => NOW_MS, timing = defaultTiming } = parts;
   const stopping = parts.stopping ?? new AbortController().signal;
   const wake = parts.wake ?? (async () => {});
   return {
@@ -74,7 +74,6 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     ...rest,
     wake,
     stopping,
-    newToken,
     now,
     timing,
   };

@@ -31,8 +31,8 @@ export const agentActions = {
 export const threadButton = z.object({
   v: z.literal(1),
   run: z.string(),
-  about: z.array(z.string()).default([]),
-  attempt: z.number().int().default(1),
+  about: z.array(z.string()),
+  attempt: z.number().int(),
 });
 
 /** So many ids fit in the value of a button: none has more than 40 characters. */

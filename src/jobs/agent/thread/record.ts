@@ -266,7 +266,7 @@ export const newReply = userMessage.extend({ kind: z.literal('reply') });
 export const threadEvent = z.discriminatedUnion('kind', [
   newReply,
   userMessage.extend({ kind: z.literal('edited') }),
-  z.object({ kind: z.literal('deleted'), channel: z.string(), ts: z.string() }),
+  z.object({ kind: z.literal('deleted'), ts: z.string() }),
   /** An instruction from a modal; `id` is the request's. */
   z.object({
     kind: z.literal('instruct'),

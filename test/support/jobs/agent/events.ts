@@ -40,7 +40,7 @@ export const edited = (by: Person, at: number, text: string): ThreadEvent => ({
   kind: 'edited',
 });
 
-export const deleted = (at: number): ThreadEvent => ({ kind: 'deleted', channel: 'C0DOCS', ts: ts(at) });
+export const deleted = (at: number): ThreadEvent => ({ kind: 'deleted', ts: ts(at) });
 
 export const clicks = (by: Person, action: Click['action'], about: string[] = [], attempt = 1): Click => ({
   kind: 'clicked',
