@@ -78,17 +78,26 @@ export const mentionJob = defineRunJob({
     subject: '',
   }),
   async step({ run }, context): Promise<StepResult<MentionRun>> {
-    if (context.now() - run.sinceMs > GIVE_UP_MS) {
-      context.log.warn({ run: run.id }, 'a mention was not answered in time');
-      return idle;
-    }
-    if (run.answer === undefined) return decideAnswer(run, context);
-    const { channel, user, threadTs } = run.reply;
-    const inMs = await postEphemeralOnce(run, 'whisper', { channel, user, threadTs }, run.answer, context);
-    return inMs === undefined ? idle : wait(inMs);
+    const result = await (run.answer === undefined
+      ? decideAnswer(run, context)
+      : postAnswer(run, run.answer, context));
+    const isWaiting = result !== 'next' && result.kind === 'wait';
+    if (!isWaiting || context.now() - run.sinceMs <= GIVE_UP_MS) return result;
+    context.log.warn({ run: run.id }, 'a mention was not answered in time');
+    return idle;
   },
   giveUp: async () => idle,
 });
+
+async function postAnswer(
+  run: MentionRun,
+  content: NonNullable<MentionRun['answer']>,
+  context: JobContext,
+): Promise<StepResult<MentionRun>> {
+  const { channel, user, threadTs } = run.reply;
+  const inMs = await postEphemeralOnce(run, 'whisper', { channel, user, threadTs }, content, context);
+  return inMs === undefined ? idle : wait(inMs);
+}
 
 /** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
