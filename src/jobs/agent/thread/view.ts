@@ -79,21 +79,24 @@ function ownMessages(thread: ThreadRun): OutboxMessage[] {
   };
   if (thread.place === undefined) return [card];
   const place = { channel: thread.place.channel, threadTs: thread.place.rootTs };
-  const shown = [card, ...instructionMessages(thread, place)];
-  return isRetracted(thread)
-    ? shown.map((message) => ({ ...message, retracted: true }))
-    : [...shown, ...workMessages(thread, place)];
+  if (!isRetracted(thread))
+    return [card, ...instructionMessages(thread, place), ...workMessages(thread, place)];
+  const posted = [card, ...instructionMessages({ ...thread, sends: 0 }, place)];
+  return posted.map((message) => ({ ...message, retracted: true }));
 }
 
-/** The full instruction of a command or modal; the card has only its beginning, and Slack no other copy. */
+/**
+ * The full instruction of a command or modal; the card has only its beginning, and Slack no other copy. It is published
+ * before the first call: later, its record may have expired, and it would be posted a second time.
+ */
 function instructionMessages(
-  { id, title, instructions }: ThreadRun,
+  { id, title, instructions, sends }: ThreadRun,
   place: OutboxMessage['place'],
 ): OutboxMessage[] {
-  const { isReply = true, text: written = '', round } = instructions.find(({ creates }) => creates) ?? {};
+  const { isReply = true, text: written = '' } = instructions.find(({ creates }) => creates) ?? {};
   const text = visibleText(written);
   const isWhole = !title?.endsWith('…') && !text.includes('\n');
-  if (round !== undefined || isReply || text === '' || isWhole) return [];
+  if (sends > 0 || isReply || text === '' || isWhole) return [];
   const whole = message([[cut(text, MAX_SHOWN_INSTRUCTION)]]);
   return [{ key: `${id}.instruction`, place, kind: 'state', message: whole }];
 }

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { applySendResult } from '../../../../src/jobs/agent/thread/send.ts';
+import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { ana, applyEvents, clicks, deleted, wrote } from '../../../support/jobs/agent/events.ts';
@@ -36,4 +37,18 @@ test('however often it is sent again after a failed round, an instruction has a 
     one = applyEvents(thread, [clicks(ana, 'sendAgain', ['round', String(n)])]).instructions[1] ?? one;
   }
   expect(one.id).toBe('1789912860.000200 again 100');
+});
+
+test('the whole text of a first instruction is published before its first call only', () => {
+  const one = { creates: true, isReply: false, text: 'Fix the page.\nThen the other.' };
+  const published = (sends: number, state: 'waiting' | 'unknown') => {
+    const instructions = [anInstruction({ ...one, state })];
+    const thread = aThread({ agentJobId: undefined, sends, instructions });
+    return threadMessages(thread).some(({ key }) => key === `${thread.id}.instruction`);
+  };
+  expect([published(0, 'waiting'), published(1, 'unknown'), published(1, 'waiting')]).toEqual([
+    true,
+    false,
+    false,
+  ]);
 });
