@@ -31,7 +31,6 @@ import {
 import {
   acceptsInstructions,
   findInstruction,
-  hasUnsent,
   type Instruction,
   isJobRefused,
   type RoundEnding,
@@ -39,6 +38,7 @@ import {
   sendProblemsOf,
   type ThreadRound,
   type ThreadRun,
+  unsentOf,
   waitingOf,
 } from './record.ts';
 
@@ -290,9 +290,10 @@ function delayMessages(thread: ThreadRun): Below[] {
   const { limit, retry, state } = thread;
   const messages: Below[] = [];
   if (limit) {
-    const waiting = waitingOf(thread);
-    const hasEnded = waiting.length === 0 || state === 'ended';
     const { discardedBy: by } = limit;
+    // One that is tried again still waits for the limit.
+    const waiting = by ? waitingOf(thread) : unsentOf(thread);
+    const hasEnded = waiting.length === 0 || state === 'ended';
     // If nobody discarded them, they were sent or the thread has ended: the text fits both.
     const end = by
       ? `${personName(by.name)} discarded what was waiting.`
@@ -307,8 +308,9 @@ function delayMessages(thread: ThreadRun): Below[] {
     });
   }
   if (retry && retry.inARow >= FAILURE_SHOWN_AFTER) {
-    const isOver = retry.expired || !hasUnsent(thread) || state === 'ended';
-    const { creates, excerpt } = waitingOf(thread)[0] ?? {};
+    const [first] = unsentOf(thread);
+    const isOver = retry.expired || first === undefined || state === 'ended';
+    const { creates, excerpt } = first ?? {};
     const what = `${creates ? 'the job for ' : ''}${quotedShort(excerpt)} is not ${creates ? 'created' : 'sent'} yet`;
     const text = isOver
       ? // It is true whether it was finally sent or not.

@@ -10,7 +10,7 @@ import {
 } from '../../../slack/text.ts';
 import { pullRequestUrl, shortId } from '../../wording-view.ts';
 import { agentActions } from './buttons.ts';
-import { type ThreadRun, waitingOf } from './record.ts';
+import { type ThreadRun, unsentOf, waitingOf } from './record.ts';
 
 /** The beginning of an instruction, in quotes. */
 export function quoted(excerpt: string | undefined, max = 80): string {
@@ -42,9 +42,13 @@ export const modeText = (mode: string | undefined) =>
 /** " and 2 more"; empty if there are no more. */
 export const andMoreText = (more: number) => (more > 0 ? ` and ${formatCount(more)} more` : '');
 
+/** How many instructions wait. One that is tried again still does, so that messages do not change with each try. */
+export const waitingCount = (thread: ThreadRun) =>
+  (thread.limit || thread.retry ? unsentOf(thread) : waitingOf(thread)).length;
+
 /** "2 instructions waiting"; empty if none waits. */
 export function waitingText(thread: ThreadRun): string {
-  const many = waitingOf(thread).length;
+  const many = waitingCount(thread);
   return many === 0 ? '' : `${countOf(many, 'instruction')} waiting`;
 }
 

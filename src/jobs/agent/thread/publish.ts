@@ -7,11 +7,11 @@ import type { Person } from '../../visibility.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   findInstruction,
-  hasUnsent,
   type Instruction,
   isFinished,
   isRetracted,
   type ThreadRun,
+  unsentOf,
 } from './record.ts';
 import { isAskFinal, updateInstruction } from './transitions.ts';
 
@@ -188,12 +188,13 @@ export function markFinal(thread: ThreadRun): ThreadRun {
     };
   });
   const rounds = thread.rounds.map((round) => (round.ending ? { ...round, final: true } : round));
+  const isUnsent = unsentOf(thread).length > 0;
   const final = {
     ...thread,
     instructions,
     rounds: rounds.slice(-MAX_FINAL_ROUNDS),
-    limit: hasUnsent(thread) ? thread.limit : undefined,
-    retry: hasUnsent(thread) && !thread.retry?.expired ? thread.retry : undefined,
+    limit: isUnsent ? thread.limit : undefined,
+    retry: isUnsent && !thread.retry?.expired ? thread.retry : undefined,
   };
   return JSON.stringify(final) === JSON.stringify(thread) ? thread : final;
 }

@@ -348,9 +348,11 @@ export const heldOf = ({ instructions }: ThreadRun, userId: string) =>
 export const unresolvedSendOf = ({ instructions }: ThreadRun) =>
   instructions.find(({ state }) => state === 'sending' || state === 'unknown');
 
-/** Whether an instruction waits, or is in its call. */
-export const hasUnsent = (thread: ThreadRun) =>
-  waitingOf(thread).length > 0 || unresolvedSendOf(thread)?.state === 'sending';
+/** The instruction that is in its call, and those that wait. */
+export const unsentOf = (thread: ThreadRun) => [
+  ...thread.instructions.filter(({ state }) => state === 'sending'),
+  ...waitingOf(thread),
+];
 
 /** Whether the job takes instructions, as far as is known. */
 export const acceptsInstructions = ({ notFound: gone, seen }: ThreadRun) =>

@@ -38,11 +38,11 @@ import {
   refText,
   sourceName,
   unsentText,
+  waitingCount,
   waitingText,
 } from './phrases.ts';
 import {
   acceptsInstructions,
-  isPending,
   isRetracted,
   type RoundEnding,
   type ThreadRun,
@@ -175,7 +175,7 @@ function cardButtons(thread: ThreadRun): (ButtonParts | false)[] {
   const open = pullRequestButton(seen?.prLink);
   const isStopped = agentJobId !== undefined && ended?.why === 'stopped';
   if (ended) return [...open, isStopped && threadButtonOf(thread, 'Follow again', agentActions.followAgain)];
-  const lost = instructions.filter(isPending).length;
+  const lost = waitingCount(thread) + instructions.filter(({ state }) => state === 'held').length;
   const dropped = `${countOf(lost, 'waiting instruction')} ${lost === 1 ? 'is' : 'are'} dropped.`;
   const stop = stopButton(thread, lost === 0 ? '' : dropped);
   return [...open, !acceptsInstructions(thread) && checkButton(thread), stop];

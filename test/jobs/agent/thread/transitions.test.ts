@@ -52,3 +52,13 @@ test('the whole text of a first instruction is published before its first call o
     false,
   ]);
 });
+
+test.each([
+  { limit: { n: 1, perHour: undefined, untilMs: NOW_MS + 60_000 } },
+  { retry: { sinceMs: NOW_MS, inARow: 3, nextMs: NOW_MS + 8000 } },
+])('while it is tried again, the messages about a delay stay as they are: %j', (delay) => {
+  const [waiting, sending] = (['waiting', 'sending'] as const).map((state) =>
+    threadMessages(aThread({ ...delay, instructions: [anInstruction({ state })] })),
+  );
+  expect(sending).toEqual(waiting);
+});
