@@ -7,7 +7,6 @@ import { configureOutgoing } from './runtime/outgoing.ts';
 import { createShutdownHooks, Stopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { startHttpServer } from './server/http-server.ts';
-import { startQueueDashboard } from './server/queue-dashboard.ts';
 
 export interface Docket {
   /** The port for health checks and, unless the role is `worker`, Slack's requests. */
@@ -53,6 +52,7 @@ export async function startApp(
     if (settings.role !== 'web') await (await import('./worker.ts')).startWorker(settings, parts);
     if (!isWorker) await (await import('./web.ts')).startWeb(settings, parts);
     if (settings.queueDashboardPort !== undefined) {
+      const { startQueueDashboard } = await import('./server/queue-dashboard.ts');
       const dashboardPort = await startQueueDashboard(settings.queueDashboardPort, parts);
       log.info({ dashboardPort }, 'the queues are shown to this machine');
     }
