@@ -14,7 +14,7 @@ import { usageOf } from './parts/usage.ts';
  * How long Slack waits for the acknowledgement of a command, against a bare Bolt app that adds one BullMQ job. Both are
  * processes of their own, and so are the stand-ins; both write to the same Redis. Docket's is a `web` process: as with the
  * floor, nobody works on what was added. With `--running` it works on the exports as well, which run for hours: then
- * each block is longer, and slower.
+ * each block is longer, and slower. With `--split` as well, a `worker` process of its own works on them.
  */
 const RATIO = 1.3;
 const WARM_UP = 1;
@@ -24,6 +24,7 @@ const { values } = parseArgs({
     rate: { type: 'string' },
     blocks: { type: 'string' },
     running: { type: 'boolean', default: false },
+    split: { type: 'boolean', default: false },
   },
   strict: false,
 });
@@ -42,8 +43,7 @@ const [{ apiUrl, token, signingSecret }, { url, apiKey, projectId }] = [
   await platform.listen(),
 ];
 await typist.listen();
-const bot = await startBot({
-  DOCKET_ROLE: isRunning ? 'all' : 'web',
+const settings = {
   SLACK_BOT_TOKEN: token,
   SLACK_SIGNING_SECRET: signingSecret,
   SLACK_API_URL: apiUrl,
@@ -51,7 +51,10 @@ const bot = await startBot({
   DOCS_API_KEY: apiKey,
   DOCS_PROJECT_ID: projectId,
   REDIS_URL: redis.url,
-});
+};
+const isSplit = isRunning && values.split === true;
+const bot = await startBot({ ...settings, DOCKET_ROLE: isRunning && !isSplit ? 'all' : 'web' });
+const worker = isSplit ? await startBot({ ...settings, DOCKET_ROLE: 'worker', HEALTH_PORT: '0' }) : undefined;
 const floor: Remote<BoltFloor> = startRemote<BoltFloor>(
   new URL('./parts/bolt-floor-process.ts', import.meta.url).pathname,
   { REDIS_URL: redis.url, SIGNING_SECRET: signingSecret },
@@ -91,5 +94,6 @@ const series = { Docket: sides.docket.flat(), 'bare Bolt': sides.floor.flat() };
 savePlot('acknowledge', curves({ title: 'Acknowledgement of a command', unit: 'ms', series }));
 for (const line of bot.complaints().slice(0, 3)) console.error(line);
 await bot.stop();
+await worker?.stop();
 for (const child of [slack, typist, platform, floor]) child.stop();
 await redis.close();

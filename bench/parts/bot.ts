@@ -37,7 +37,7 @@ export async function startBot(
   const port = await new Promise<number>((resolve, reject) => {
     child.stdout.setEncoding('utf8').on('data', (text: string) => {
       output += text;
-      const up = /"port":(\d+),[^\n]*"Docket is up"/.exec(output);
+      const up = /"(?:port|healthPort)":(\d+),[^\n]*"Docket is up"/.exec(output);
       if (up) resolve(Number(up[1]));
     });
     child.once('exit', (code) => reject(new Error(`the bot ended with ${code}:\n${output}`)));
