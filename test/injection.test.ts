@@ -157,7 +157,7 @@ const messagesWith = (words: string): Message[] => [
   ...statusesWith(words),
   ...exportsWith(words).flatMap((run) => [
     ...exportMessages(run).map((one) => one.message),
-    runningMessage(run, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST),
+    runningMessage(run, NOW_MS, { thread: THREAD, mayFollow: true }, { request: REQUEST, privately: false }),
     message([exportLine(run, THREAD)]),
     { text: '', blocks: [contextBlock([exportLine(run, THREAD)])] },
   ]),

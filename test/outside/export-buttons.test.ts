@@ -185,6 +185,20 @@ describe('asked for again', () => {
     await scene.slack.until(() => sees().filter((text) => text.includes('is exported')).length === 2);
   });
 
+  test('another one has the privacy that its asker typed, not that of the running one', async () => {
+    await exporting();
+    const ephemeral = await asksAgain('/docs-export docs.acme.com --private');
+    await person('ben').clicks(ephemeral, 'Start another');
+    await scene.slack.until(() => scene.platform.starts.length === 2);
+    scene.platform.finish(scene.platform.starts[1]?.jobId ?? '');
+    await scene.slack.until(() =>
+      person('ben')
+        .sees('@ben')
+        .some((text) => text.includes('is exported')),
+    );
+    expect(sees().filter((text) => text.includes('Download bundle'))).toEqual([]);
+  });
+
   test('after its end it is a new export', async () => {
     for (const count of [1, 2]) {
       await asks();

@@ -188,7 +188,8 @@ async function alreadyRunningReply(
   const thread = await cardPermalink(other, caller, tools);
   const mayFollow = await canSee(other, caller, tools.isPublic);
   const reader = { thread, mayFollow, readerId: caller.user.id };
-  return runningMessage(other, tools.now(), reader, caller.requestId);
+  const wanted = { request: caller.requestId, privately: run.privately };
+  return runningMessage(other, tools.now(), reader, wanted);
 }
 
 /** Watches an existing export job, wherever it was started. */

@@ -279,7 +279,7 @@ export function runningMessage(
   run: ExportRun,
   nowMs: number,
   { thread, mayFollow, readerId }: { thread: string | undefined; mayFollow: boolean; readerId?: string },
-  request: string,
+  { request, privately }: Pick<UseDomain, 'request' | 'privately'>,
 ): Message {
   const open = openThreadButton(exportActions.openThread, thread);
   const by = nameTo(readerId, run.requester);
@@ -297,7 +297,7 @@ export function runningMessage(
     ? `watched by ${by}`
     : `started by ${by} ${formatDuration(nowMs - run.attemptAtMs)} ago`;
   const parts = { action: exportActions.startAnother, confirm: confirmSecond };
-  const another = run.joined ? [] : targetButtons('Start another', { ...run, request }, parts);
+  const another = run.joined ? [] : targetButtons('Start another', { ...run, request, privately }, parts);
   // A mention does not notify people who cannot read the thread.
   const notify = mayFollow && runButtonOf(run, 'Notify me too', exportActions.notify);
   return message([`${what} is already being exported: ${progress}${how}.`], [...open, notify, ...another]);

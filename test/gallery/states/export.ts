@@ -180,7 +180,12 @@ function misspelt(name: string, domains: string[] | undefined) {
 const running = (name: string, run: ExportRun, mayFollow = true, readerId = ben.id) =>
   post(
     `export/${name}`,
-    runningMessage(run, NOW_MS, { thread: mayFollow ? THREAD : undefined, mayFollow, readerId }, REQUEST),
+    runningMessage(
+      run,
+      NOW_MS,
+      { thread: mayFollow ? THREAD : undefined, mayFollow, readerId },
+      { request: REQUEST, privately: false },
+    ),
   );
 const unchanged = (name: string, changes: Partial<ExportRun>) =>
   post(`export/answer/nothing new${name}`, unchangedProgressMessage(aRun(changes)));

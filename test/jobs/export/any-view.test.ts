@@ -21,10 +21,23 @@ const LINK = linkPlaceholder('');
 describe('whatever a record holds', () => {
   const everyMessage = (run: ExportRun, code: string) => [
     ...exportMessages(run),
-    { key: 'running', message: runningMessage(run, NOW_MS, { thread: THREAD, mayFollow: true }, REQUEST) },
     {
       key: 'running',
-      message: runningMessage(run, NOW_MS, { thread: undefined, mayFollow: false }, REQUEST),
+      message: runningMessage(
+        run,
+        NOW_MS,
+        { thread: THREAD, mayFollow: true },
+        { request: REQUEST, privately: false },
+      ),
+    },
+    {
+      key: 'running',
+      message: runningMessage(
+        run,
+        NOW_MS,
+        { thread: undefined, mayFollow: false },
+        { request: REQUEST, privately: false },
+      ),
     },
     { key: 'no place', message: noPlaceMessage(run.asked.joinable, code, 'started') },
     { key: 'listed', message: message([exportLine(run, undefined)]) },
