@@ -5,7 +5,7 @@ import { agentFeature } from './agent/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
 import type { Feature, LimitContext, WorkContext } from './feature.ts';
-import { waitingText, workWaitsText } from './wording-view.ts';
+import { waitingCountText, workWaitsText } from './wording-view.ts';
 
 const outboxFeature: Feature = {
   limits: (teamId, { timing }) =>
@@ -14,7 +14,7 @@ const outboxFeature: Feature = {
       ...(limitNameOf(limit) === 'edit' && {
         show(usage) {
           const free = usage?.free === 0 ? 'all in use' : `${usage?.free} free`;
-          const use = usage === undefined ? '' : `, ${free} right now, ${waitingText(usage.waiting)}`;
+          const use = usage === undefined ? '' : `, ${free} right now, ${waitingCountText(usage.waiting)}`;
           // Edits always wait for seconds.
           return { text: `edits in Slack: up to ${timing.editsPerMinute} a minute${use}` };
         },

@@ -77,7 +77,7 @@ export function workWaitsText(work: readonly { count: number; what: string }[]):
   return `${new Intl.ListFormat('en-GB').format(texts)} ${isOne ? 'waits' : 'wait'}`;
 }
 
-export const waitingText = (waiting: number): string =>
+export const waitingCountText = (waiting: number): string =>
   waiting === 0 ? 'none waiting' : `${formatCount(waiting)} waiting`;
 
 /** An hourly limit: `what` is limited, `short` is its name on Home. Without `usage`, only the limit is known. */
@@ -88,7 +88,7 @@ export const hourlyLimit = (limit: RateLimit, what: string, short: string) => ({
     if (usage === undefined)
       return { text: `${what}: up to ${all} an hour`, left: `up to ${all} ${short} an hour` };
     const { used, free, waiting } = usage;
-    const rest = waiting === 0 ? '' : `, ${waitingText(waiting)}`;
+    const rest = waiting === 0 ? '' : `, ${waitingCountText(waiting)}`;
     return {
       text: `${what}: ${formatCount(used)} of ${all} used in the past hour${rest}`,
       left: `${formatCount(free)} of ${all} ${short} left this hour`,

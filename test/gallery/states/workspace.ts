@@ -21,7 +21,7 @@ import {
   hourlyLimit,
   notPermittedText,
   unknownProjectText,
-  waitingText,
+  waitingCountText,
   workWaitsText,
 } from '../../../src/jobs/wording-view.ts';
 import { message } from '../../../src/slack/blocks.ts';
@@ -177,7 +177,7 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   hasAdmins: true,
   contact: undefined,
   limits: [
-    `posts and edits: ${waitingText(0)}`,
+    `posts and edits: ${waitingCountText(0)}`,
     'status checks of exports: up to 5 a second for each API key',
     anHourlyLimit(aUsage, 'instructions to the docs agent').text,
     anHourlyLimit({ used: 12, waiting: 1, free: 88, nextMs: NOW_MS }, 'analytics requests').text,

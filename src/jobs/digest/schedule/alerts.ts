@@ -66,7 +66,7 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
 const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
 
 /** Returns a range of `days` days that begins `plusDays` after a day. */
-function dayRange(day: string, plusDays = 0, days = 1): DayRange {
+function rangeFrom(day: string, plusDays = 0, days = 1): DayRange {
   const fromMs = Date.parse(`${day}T00:00:00Z`) + plusDays * DAY_MS;
   return { from: dayOf(fromMs), to: dayOf(fromMs + days * DAY_MS) };
 }
@@ -84,15 +84,15 @@ async function checkDay(
     const wanted = { teamId, project, range, spans, maxRequests, urgent: false, readers: false };
     return collectFigures(newFiguresRun({ ...wanted, pages: maxRequests !== undefined }, sinceMs), context);
   };
-  const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => dayRange(day, -ago));
-  const totals = await load(dayRange(day, -USUAL_DAYS, USUAL_DAYS + 1), spans);
+  const spans = Array.from({ length: USUAL_DAYS + 1 }, (_, ago) => rangeFrom(day, -ago));
+  const totals = await load(rangeFrom(day, -USUAL_DAYS, USUAL_DAYS + 1), spans);
   if (!hasTotals(totals)) return totals.state === 'ended' ? quiet : undefined;
   const alerts = alertsToPost(alertsOf(totals.spans.flatMap(({ counts }) => counts ?? [])), quiet, day);
   const [first] = alerts;
   if (first === undefined) return quiet;
   const [days, daysBefore] = first.lasting ? [WEEK, USUAL_DAYS - WEEK] : [1, 1];
-  const range = dayRange(day, 1 - days, days);
-  const before = dayRange(day, first.lasting ? 1 - USUAL_DAYS : -WEEK, daysBefore);
+  const range = rangeFrom(day, 1 - days, days);
+  const before = rangeFrom(day, first.lasting ? 1 - USUAL_DAYS : -WEEK, daysBefore);
   const lists = await Promise.all([range, before].map((one) => load(one, [one], PAGE_REQUESTS)));
   if (lists.some(({ state }) => state !== 'ended') && context.now() - sinceMs < PAGES_MS) return undefined;
   const pagesOf = (one: DayRange) => context.figures.pages(run, one);
@@ -147,7 +147,7 @@ function alertOf(by: keyof Counts, days: readonly Counts[]): Alert | undefined {
   const [now = 0] = days.map((day) => day[by]);
   const usual = Math.round(Math.expm1(usualLog(0, 1)));
   const isFar = Math.abs(Math.log1p(now) - usualLog(0, 1)) > DEVIATIONS * deviation;
-  const isUnusual = isFar && Math.abs(now - usual) >= MIN_SHARE * usual && counts(now, usual);
+  const isUnusual = isFar && Math.abs(now - usual) >= MIN_SHARE * usual && isLargeEnough(now, usual);
   if (usual >= MIN_USUAL && (now === 0 || isUnusual)) return { by, now, usual };
 
   const week = logs.slice(0, WEEK).map((log, ago) => ({ log, usual: usualLog(ago, WEEK) }));
@@ -156,10 +156,10 @@ function alertOf(by: keyof Counts, days: readonly Counts[]): Alert | undefined {
   const mean = (of: (day: (typeof week)[number]) => number) =>
     Math.round(week.reduce((sum, day) => sum + Math.expm1(of(day)), 0) / WEEK);
   const lasting = { by, now: mean(({ log }) => log), usual: mean(({ usual }) => usual), lasting: true };
-  return lasting.now < lasting.usual && counts(lasting.now, lasting.usual) ? lasting : undefined;
+  return lasting.now < lasting.usual && isLargeEnough(lasting.now, lasting.usual) ? lasting : undefined;
 }
 
-const counts = (now: number, usual: number) => Math.max(now, usual) >= MIN_VIEWS;
+const isLargeEnough = (now: number, usual: number) => Math.max(now, usual) >= MIN_VIEWS;
 
 const moveOf = ({ now, usual }: Alert) => Math.log1p(now) - Math.log1p(usual);
 
@@ -181,7 +181,7 @@ export const quietAfter = (quiet: Quiet, alerts: readonly Alert[], day: string):
   ...quiet,
   ...Object.fromEntries(
     alerts.map((alert) => {
-      const until = dayRange(day, alert.lasting ? LASTING_QUIET_DAYS : QUIET_DAYS).from;
+      const until = rangeFrom(day, alert.lasting ? LASTING_QUIET_DAYS : QUIET_DAYS).from;
       return [alert.by, { until, move: moveOf(alert), zero: alert.now === 0 }];
     }),
   ),
