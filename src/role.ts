@@ -150,7 +150,7 @@ export async function createRoleParts(
     slack,
     channelIds,
     identity,
-    /** Waits for the bot's identity. If Slack is away, commands are refused with that message, and it keeps retrying. */
+    /** Waits briefly for the bot's identity. Without it, commands are refused, and the look-up is retried. */
     findBot() {
       const found = () => Promise.race([identity.start(), once(closers.stopping, 'abort')]);
       // Both roles of a process share the wait.

@@ -98,8 +98,8 @@ const roundKeys = (threadId: string, n: number) => [`${threadId}.round.${n}`, `$
 const LONG_AGO_MS = 1;
 
 /**
- * Changes restored data of a stopped Docket, so that nothing that may have happened since the backup is repeated unless
- * a person decides so. Safe to repeat.
+ * Changes restored data of a stopped Docket. Work may have been done since the backup, so only a person can repeat it.
+ * Safe to run twice.
  */
 export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   const runs = createRunStore(redis);

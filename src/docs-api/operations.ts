@@ -245,7 +245,10 @@ export const OPERATIONS = {
     { jobId: pathId },
     exportFields.extend({ status: line }).transform(toExportJob),
   ),
-  /** The platform returns a new link each time, a secret: it lets anybody download. Rejects with `conflict` before the job has completed. */
+  /**
+   * Returns a new link each time, a secret: it lets anybody download. Before the job has completed, rejects with
+   * `conflict`.
+   */
   createBundle: {
     ...post(
       '/v1/static-export/jobs/{jobId}/bundle',

@@ -151,13 +151,13 @@ export function pullRequestName(prLink = ''): string {
   return cut(`${address.host}${address.pathname}`, 120);
 }
 
-/** Its address, if that is an http(s) one which a button of Slack takes. */
+/** The address of a pull request, if a button of Slack takes it. */
 export function pullRequestUrl(prLink = ''): string | undefined {
   const url = httpAddress(prLink)?.href;
   return url !== undefined && url.length <= SLACK_LIMITS.buttonUrl ? url : undefined;
 }
 
-/** Returns its name, linked to its address if known; `unnamed` is the name if it has none. */
+/** Returns the name of a pull request, linked to its address if known; `unnamed` replaces a missing name. */
 export function pullRequestPart(prLink: string | undefined, unnamed: string): Part {
   const [link, label] = [pullRequestUrl(prLink), pullRequestName(prLink) || unnamed];
   return link === undefined ? label : { link, label };

@@ -162,8 +162,8 @@ export function isListed(list: BlockList, address: string | undefined): boolean 
 const LOOPBACK_HOST = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])(?::\d{1,5})?$/i;
 
 /**
- * Returns whether a request comes from this machine and names it by a loopback name. A page in a local browser whose
- * name was made to resolve here (DNS rebinding) uses that name, and so does a proxy that keeps the name.
+ * Returns whether a request comes from this machine and names it by a loopback name. Other names come from proxies, and
+ * from pages in a local browser whose name was made to resolve here (DNS rebinding).
  */
 export const isFromThisMachine = (request: IncomingMessage): boolean =>
   isListed(loopback, request.socket.remoteAddress) &&

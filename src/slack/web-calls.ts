@@ -224,8 +224,8 @@ export function createChannelIds() {
 }
 
 /**
- * Possible conversation ids. They are capital letters and digits, so they look the same in JSON and in forms, except
- * that an encoded character before one (`%3D`) is not part of it.
+ * Possible conversation ids. They are capital letters and digits, so they look the same in JSON and in forms. In a
+ * form, an encoded character (`%3D`) may precede one, and is not part of it.
  */
 const ENCODED_OR_ID = /%[0-9A-F]{2}|[CDG][A-Z0-9]{2,}/g;
 
@@ -234,7 +234,7 @@ function replaceIds(text: string, ids: ReadonlyMap<string, string>): string {
   return text.replace(ENCODED_OR_ID, (id) => ids.get(id) ?? id);
 }
 
-/** Its name in errors; it is not a method of the Web API. */
+/** The name of an upload in errors; it is not a method of the Web API. */
 const UPLOAD = 'files.upload';
 
 /**

@@ -77,8 +77,9 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
   return {
     /**
      * Makes a call at most once per run and step, even after a crash: writes the intent before the call, and the result
-     * after it. If the run has changed since it was loaded, no call is begun. Throws `Stopping` if neither can be written. `limitMs` is the time limit of the call. `isTooLate` says
-     * whether other processes may already treat the call as lost, so that it must not be made.
+     * after it. Begins no call if the run has changed since it was loaded. Throws `Stopping` if neither can be written.
+     * `limitMs` is the time limit of the call. `isTooLate` says whether other processes may already treat the call as
+     * lost, so that it must not be made.
      */
     async callOnce<T>(
       run: Pick<RunBase, 'id' | 'job' | 'rev'>,

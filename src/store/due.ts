@@ -33,8 +33,8 @@ export function createDueStore(redis: RedisClient) {
       return (await postponeScript(redis, touched, [memberOf(run), Math.round(inMs), wakes])) === 0;
     },
     /**
-     * Returns runs overdue by `lateMs` or longer, the longest first, and those due later than in `longestMs`, which were
-     * planned before Redis' clock was set back.
+     * Returns runs overdue by `lateMs` or longer, the longest first. Then come those due later than in `longestMs`: they
+     * were planned before Redis' clock was set back.
      */
     async overdue(lateMs: number, longestMs: number): Promise<RunRef[]> {
       const nowMs = await askTime(redis);

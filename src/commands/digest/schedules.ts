@@ -55,8 +55,8 @@ export async function loadSchedule(
 }
 
 /**
- * Saves a schedule after a person's change, with `result` in the audit log, and returns it as it was `before` and is
- * `after`; nothing is saved if `change` returns undefined. With a `responseUrl`, later answers go to this person.
+ * Saves a schedule after a person's change, with `result` in the audit log. Returns it `before` and `after` the change.
+ * If `change` returns undefined, nothing is saved. With a `responseUrl`, later answers go to this person.
  */
 export async function saveSchedule(
   id: string,

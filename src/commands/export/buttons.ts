@@ -162,7 +162,7 @@ const toTransition =
     return name === 'notify' ? willMention : undefined;
   };
 
-/** These apply to a start even if its watch was resumed later. */
+/** The buttons that apply to a start even if its watch was resumed later. */
 const forAttempt: readonly TransitionName[] = ['refresh', 'notify'];
 
 /** Why a click changed nothing; undefined if the wanted state is there already. */

@@ -212,7 +212,7 @@ export async function watchExport(
   return startExport({ project, domain, version, paths, privately, jobId }, caller, tools);
 }
 
-/** Returns the run that starts or watches an export job, with the reply if that is at work and not `own`. */
+/** Returns the run of an export job. If that run is at work, and is not `own`, it also returns the reply. */
 export async function findRunOfJob(
   { project, jobId, own }: { project: string; jobId: string; own?: ExportRun },
   caller: Caller,

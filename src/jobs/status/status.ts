@@ -29,7 +29,7 @@ interface SystemParts {
 }
 
 /**
- * Returns a function that reads the state of all parts at once, and returns its message, with all `details` for a click.
+ * Returns a function that reads the state of all parts at once, and returns its message, if asked with all `details`.
  * It never rejects: parts that exceed the time limit are missing.
  */
 export function createSystemStatus({ known, stores, queues, ping, contact, ...parts }: SystemParts) {

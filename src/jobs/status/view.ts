@@ -82,7 +82,7 @@ export interface SystemState {
   upSinceMs: number;
 }
 
-/** Whether all is healthy, then problems with their effect on people, and running work; with all `details` for a click. */
+/** Whether all is healthy, then problems with their effect on people, and running work. `details` adds all else. */
 export function statusMessage(state: SystemState, details?: { isAdmin: boolean }): Message {
   if (details === undefined) return withRest(state, [...state.running], [detailsButton]);
   const { queues, redisMs, docs, slack, connected } = state;

@@ -2,7 +2,7 @@ import { keys } from '../keys.ts';
 import type { RedisClient } from './client.ts';
 import { luaScript } from './lua.ts';
 
-/** The time that all processes share: Redis' clock, whatever this machine's clock shows. */
+/** The time that all processes share: Redis' clock, even if this machine's clock differs. */
 export type Clock = ReturnType<typeof createClock>;
 
 interface ClockParts {

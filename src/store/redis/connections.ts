@@ -165,7 +165,7 @@ function withBlockingReads(redis: RedisClient, limits: ReturnType<typeof socketL
   const duplicate = redis.duplicate.bind(redis);
   redis.duplicate = (override) => {
     const blocking = leaveWrongDatabase(duplicate({ ...override, ...limits, disconnectTimeout: GIVE_UP_MS }));
-    // If one connection goes silent the others do as well, and theirs would be noticed only after an overdue read.
+    // If one connection goes silent, the others do as well. The blocking one would notice it only after its long read.
     redis.on('reconnecting', () => {
       if (blocking.status === 'ready') blocking.disconnect(true);
     });
@@ -174,7 +174,7 @@ function withBlockingReads(redis: RedisClient, limits: ReturnType<typeof socketL
   return redis;
 }
 
-/** They end a connection whose other end vanished. ioredis counts only while a command waits for its answer. */
+/** Returns limits that end a connection whose other end vanished. ioredis counts only while a command waits. */
 const socketLimits = (ms: number) => ({ socketTimeout: ms, connectTimeout: ms });
 
 /** Errors of a server that is no longer the primary, or still loads. In a script's error, the word may be anywhere. */

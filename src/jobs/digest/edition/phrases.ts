@@ -23,8 +23,8 @@ const shortWords = (words: string, max: number) =>
   cut(singleLine(words.slice(0, 20 * max).toWellFormed()), max);
 
 /**
- * Returns readers' words for use within a line. Slack counts at most two characters for each character of `max`, so all
- * lists of a digest fit into a message whatever they contain.
+ * Returns readers' words for use within a line. Slack counts at most two characters for each character of `max`, so
+ * the lists of a digest always fit into a message.
  */
 export const wordsText = (words: string, max: number) => bidiIsolate(shortWords(words, max), 2 * max);
 

@@ -126,7 +126,7 @@ function waitForLimit(run: FiguresRun, inMs: number, context: JobContext): StepR
   return delay(run, { ...failure, nextMs }, sinceMs + (urgent ? URGENT_LIMIT_MS : GIVE_UP_MS), context);
 }
 
-/** The longest wait before the next request, whatever the platform says: its limit is hourly. */
+/** The longest wait before the next request, even if the platform asks for more: its limit is hourly. */
 const LONGEST_WAIT_MS = HOUR_MS;
 /** The longest pause between failures in the background: each of them takes a request of the hour. */
 const LONGEST_BACKOFF_MS = HOUR_MS / 2;

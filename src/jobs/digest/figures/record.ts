@@ -99,7 +99,7 @@ const USED_MS = retention.pageFiguresMs - 2 * 86_400_000;
 
 /**
  * Starts collecting missing figures, once for equal requests, and returns them as they are. If known figures failed before
- * this request, could still change, or may have expired, collecting begins again, without stored days and lists.
+ * this request, could still change, or may have expired, collecting begins again. It reuses stored days and lists.
  */
 export async function collectFigures(
   wanted: FiguresRun,
