@@ -57,8 +57,7 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.contacts);
   if (seen?.status === 'archived')
     return addProblem(thread, head, { why: 'archived', archivedAtMs: seen.archivedAtMs });
-  if (context.docs(project) === undefined || context.projectId(project) === undefined)
-    return addProblem(thread, head, { why: 'project' });
+  if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
   const sending = updateInstruction({ ...thread, sends: thread.sends + 1 }, head.id, { state: 'sending' });
   if (!head.creates) {
     const limit = followUpLimit(project, limits.followUpsPerHour);
@@ -74,6 +73,10 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   await context.forgetCall(thread.id, callName(thread));
   return sending;
 }
+
+/** Whether the settings still have the project, with an agent. */
+const hasProject = (project: string, { docs, projectId }: JobContext) =>
+  docs(project) !== undefined && projectId(project) !== undefined;
 
 /** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */
 function dropAuthor(thread: ThreadRun, userId: string, contact: string): ThreadRun {
@@ -203,7 +206,7 @@ async function applyError(
     const retry = nextRetry(thread, error, context);
     return retry ? later({ retry }) : addProblem(thread, one, { why: 'down' });
   }
-  const why = reasonOf(kind, one.creates);
+  const why = hasProject(thread.project, context) ? reasonOf(kind, one.creates) : 'project';
   if (why === 'refused') return addProblem(thread, one, { why, reason });
   if (why !== 'key' && why !== 'forbidden') return addProblem(thread, one, { why });
   if (why === 'key') context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');

@@ -80,6 +80,15 @@ test('replies wait until the job is made', async () => {
   expect(outcomesOf(await world.thread())).toContain('waiting: Two');
 });
 
+test('what a process that has no such project finds on its way is not sent, and the platform is not blamed', async () => {
+  world.context.docs = () => undefined;
+  await world.follows({ sends: 1, instructions: [anInstruction({ state: 'sending' })] });
+  expect((await world.thread()).instructions[0]).toMatchObject({
+    state: 'failed',
+    problem: { why: 'project' },
+  });
+});
+
 test('polls of its job leave no keys behind that stay for a week', async () => {
   await world.follows();
   expect((await world.thread()).seen?.status).toBe('completed');
