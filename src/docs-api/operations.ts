@@ -49,7 +49,7 @@ const webAddress = z
   .transform((address) => address.trim().replaceAll(' ', '%20'))
   .refine(isWebAddress);
 
-/** In the answer to a start, each may be missing; in that to a poll, each but the status. */
+/** Each field may be missing; in the answer to a poll, each but the status. */
 const exportFields = z.object({
   status: optional(line),
   progress: z.unknown().optional(),
@@ -81,7 +81,7 @@ function toExportJob({
   return { ...rest, status, rawStatus, progress: parseProgress(progress, status === 'completed') };
 }
 
-/** In the answer to a send, each may be missing; in that to a poll, each but the status. */
+/** Each field may be missing; in the answer to a poll, each but the status. */
 const agentFields = z.object({
   status: optional(line),
   /** The full address of the repository, and the branch that the agent works on. */

@@ -232,7 +232,7 @@ export const threadRun = runBase.extend({
   /** The latest messages that were deleted before they were known. */
   deleted: z.array(z.string()).optional(),
   /** In the order of their arrival; `compact` decides which are kept. */
-  instructions: z.array(instruction).default([]),
+  instructions: z.array(instruction),
   /** Counts the calls that may have been made. */
   sends: z.number().int().default(0),
   rounds: z.array(threadRound).default([]),
