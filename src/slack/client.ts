@@ -36,6 +36,14 @@ export interface Place {
   threadTs?: string | undefined;
 }
 
+/** A file whose bytes Slack has, and where it is to be shared. */
+export interface UploadedFile {
+  fileId: string;
+  title: string;
+  channel: string;
+  threadTs: string;
+}
+
 /** The type of our messages' metadata. */
 const EVENT_TYPE = 'docket_message';
 
@@ -220,14 +228,12 @@ export function createSlackApi(options: SlackWebOptions) {
      * Finishes the upload of a file: a little later, it is shared in the thread under `threadTs`. If the outcome is
      * unknown, `fileInfo` shows it.
      */
-    async completeUpload(file: {
-      fileId: string;
-      title: string;
-      channel: string;
-      threadTs: string;
-    }): Promise<void> {
-      const { fileId: id, title, channel: channel_id, threadTs: thread_ts } = file;
-      await call('files.completeUploadExternal', { files: [{ id, title }], channel_id, thread_ts });
+    async completeUpload(
+      { fileId: id, title, channel: channel_id, threadTs: thread_ts }: UploadedFile,
+      isTooLate: IsTooLate,
+    ): Promise<void> {
+      const method = 'files.completeUploadExternal';
+      await call(method, { files: [{ id, title }], channel_id, thread_ts }, { isTooLate });
     },
 
     /** Returns the channels in which a file is shared. Rejects with kind `missing` if its upload was never finished. */

@@ -119,7 +119,7 @@ test('a file is uploaded in steps, each made once, and is known once Slack has s
   const { fileId, uploadUrl } = await api.getUploadAddress({ filename: 'pages.csv', bytes: csv.byteLength });
   expect(await failure(api.fileInfo(fileId))).toBe('missing file_not_found');
   await api.uploadBytes(uploadUrl, csv, 5000);
-  await api.completeUpload({ fileId, title: 'All pages', channel, threadTs: root.ts });
+  await api.completeUpload({ fileId, title: 'All pages', channel, threadTs: root.ts }, () => false);
   expect(await api.fileInfo(fileId)).toEqual({ sharedIn: [] });
   const [file] = slack.files;
   await slack.until(() => file?.mimetype);

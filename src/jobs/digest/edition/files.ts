@@ -1,3 +1,4 @@
+import type { UploadedFile } from '../../../slack/client.ts';
 import { lacksScope, SlackApiError } from '../../../slack/errors.ts';
 import { retryOf } from '../../../slack/rate-limits.ts';
 import { singleLine } from '../../../slack/text.ts';
@@ -78,13 +79,18 @@ async function upload(run: EditionRun, filename: string, context: JobContext): P
 async function complete(
   run: EditionRun,
   { attempt, checks }: DigestFile,
-  file: { fileId: string; title: string; channel: string; threadTs: string },
+  file: UploadedFile,
   { slack, callOnce, timing }: JobContext,
 ): Promise<Progress> {
-  const completed = await callOnce(run, `csv ${file.fileId} ${attempt}`, timing.slackCallMs, async () => {
-    await slack.completeUpload(file);
-    return true;
-  });
+  const completed = await callOnce(
+    run,
+    `csv ${file.fileId} ${attempt}`,
+    timing.slackCallMs,
+    async (isTooLate) => {
+      await slack.completeUpload(file, isTooLate);
+      return true;
+    },
+  );
   if (completed.kind === 'inFlight') return completed.forMs;
   if (completed.kind === 'notHappened') throw completed.error;
   const info = await slack.fileInfo(file.fileId).catch(unfinished);
