@@ -162,6 +162,18 @@ export function digestsOn(scene: Stage) {
         )
         .toBe(true),
 
+    /** Lets time pass until this is so. An answer from before a jump may be read after it: then the next jump counts. */
+    untilPassed: (stepMs: number, isSo: () => boolean) =>
+      expect
+        .poll(
+          async () => {
+            await scene.world.jumpTo(scene.world.now() + stepMs);
+            return scene.slack.until(isSo, 3000).catch(() => false);
+          },
+          { timeout: 60_000 },
+        )
+        .toBe(true),
+
     /** Waits until all digests have ended: what is forgotten in the middle of it would be done again. */
     settled: () =>
       expect
