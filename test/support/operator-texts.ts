@@ -9,7 +9,6 @@ const PRINTED = [
   'src/after-restore/main.ts',
   'src/config/',
   'src/docs-api/errors.ts',
-  'src/jobs/digest/schedule/owner-lookups.ts',
   'src/server/',
   'src/slack/web-calls.ts',
   'src/store/embedded-redis.ts',
