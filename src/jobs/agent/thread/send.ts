@@ -59,18 +59,19 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
     return addProblem(thread, head, { why: 'archived', archivedAtMs: seen.archivedAtMs });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
   const sending = updateInstruction({ ...thread, sends: thread.sends + 1 }, head.id, { state: 'sending' });
-  if (!head.creates) {
-    const limit = followUpLimit(project, limits.followUpsPerHour);
+  const limit = followUpLimit(project, limits.followUpsPerHour);
+  const [slotInMs] = await Promise.all([
     // A repeat of this step gets the same slot.
-    const slotInMs = await rateLimiter.takeSlot(limit, { id: slotId(sending) });
-    if (slotInMs > 0) {
-      // If our limit still has slots, it is the platform's limit that this send waits for.
-      const { used, waiting } = await rateLimiter.usage(limit);
-      const perHour = used + waiting > limit.count ? limit.count : undefined;
-      return { ...thread, limit: nextLimit(thread, perHour, slotInMs, context) };
-    }
+    head.creates ? 0 : rateLimiter.takeSlot(limit, { id: slotId(sending) }),
+    // The result of the send before is saved.
+    context.forgetCall(thread.id, callName(thread)),
+  ]);
+  if (slotInMs > 0) {
+    // If our limit still has slots, it is the platform's limit that this send waits for.
+    const { used, waiting } = await rateLimiter.usage(limit);
+    const perHour = used + waiting > limit.count ? limit.count : undefined;
+    return { ...thread, limit: nextLimit(thread, perHour, slotInMs, context) };
   }
-  await context.forgetCall(thread.id, callName(thread));
   return sending;
 }
 
