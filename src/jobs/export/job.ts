@@ -279,7 +279,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
   }
   const docs = context.docs(run.project);
   if (docs === undefined) return end(run, { kind: 'noLink', why: 'project' }, context);
-  const privately = await isForRequesterAlone(run, context);
+  const privately = run.alone ?? (await isForRequesterAlone(run, context));
   if (typeof privately === 'number') return wait(privately);
   const link = `${run.id}.${run.attempt}.${run.resumed}.${run.relinked}`;
   try {
@@ -288,7 +288,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
     await links.put(link, bundleUrl, linkEndsAtMs ?? now() + DEFAULT_LINK_TTL_MS);
     return end(run, { kind: 'done', link, linkEndsAtMs, sizeBytes, privately }, context);
   } catch (error) {
-    return handleFailure(run, error, context);
+    return handleFailure({ ...run, alone: privately }, error, context);
   }
 }
 

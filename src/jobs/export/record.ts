@@ -129,6 +129,8 @@ export const exportRun = runBase.extend({
   ending: ending.optional(),
   /** An earlier link that may still work, while a new one is made or cannot be made. */
   earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),
+  /** Only the requester gets the link that is being made: decided once, though the platform's call is retried. */
+  alone: z.boolean().optional(),
   /** The answer to an earlier attempt's question, and its author. */
   answer: z
     .object({
@@ -216,8 +218,9 @@ export const advance = (
 
 /** Returns the run with its ending. A new link takes the place of the one whose message it edits. */
 export function endRun(run: ExportRun, ending: Ending, nowMs: number): ExportRun {
-  const replaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
-  return { ...run, state: 'ended', sinceMs: nowMs, ending, ...(replaced && { earlier: undefined }) };
+  const isReplaced = ending.kind === 'done' && run.earlier?.resumed === run.resumed;
+  const earlier = isReplaced ? undefined : run.earlier;
+  return { ...run, state: 'ended', sinceMs: nowMs, ending, earlier, alone: undefined };
 }
 
 /** A number below one may mean a fraction or less than one percent. From this poll on, it counts as a fraction. */
