@@ -75,9 +75,9 @@ type Watch = (days: readonly Counts[], day: number) => Alert[];
 function newRule(): Watch {
   let quiet: ReturnType<typeof quietAfter> = {};
   return (days, day) => {
-    const told = alertsToPost(alertsOf(days), quiet, dateOf(day));
-    if (told.length > 0) quiet = quietAfter(quiet, told, dateOf(day));
-    return told;
+    const due = alertsToPost(alertsOf(days), quiet, dateOf(day));
+    if (due.length > 0) quiet = quietAfter(quiet, due, dateOf(day));
+    return due;
   };
 }
 

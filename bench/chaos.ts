@@ -1,5 +1,6 @@
 import { parseArgs } from 'node:util';
-import { errorsLogged, runChaosPlan } from '../test/support/flows/chaos.ts';
+import { runChaosPlan } from '../test/support/flows/chaos.ts';
+import { errorsLogged } from '../test/support/flows/reading.ts';
 import { printTable, seconds } from './parts/table.ts';
 
 /**
@@ -58,7 +59,7 @@ printTable([
   ...[...outcome.faults].sort().map(([kind, count]) => ({ what: `  ${kind}`, figure: String(count) })),
   ...[...answers].sort().map(([what, count]) => ({ what: `people: ${what}`, figure: String(count) })),
   none('lost', verdict.exportsLost, verdict.sendsLost, verdict.withoutOutcome),
-  none('exports started twice', verdict.exportsStartedTwice, verdict.exportsToldTwice),
+  none('exports started twice', verdict.exportsStartedTwice, verdict.exportsAcceptedTwice),
   none('instructions sent twice', verdict.sentTwice),
   none('out of order, or not wanted', verdict.outOfOrder, verdict.unwanted),
   none('messages posted twice', verdict.postedTwice),

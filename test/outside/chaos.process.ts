@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
-import { errorsLogged, runChaosPlan } from '../support/flows/chaos.ts';
+import { runChaosPlan } from '../support/flows/chaos.ts';
+import { errorsLogged } from '../support/flows/reading.ts';
 
 /** The same again: `TEST_SEED=7`. The moments still differ, since processes are not of one mind about time. */
 const seed = Number(process.env.TEST_SEED ?? Math.floor(Math.random() * 1e6));

@@ -21,24 +21,13 @@ const LINK = linkPlaceholder('');
 describe('whatever a record holds', () => {
   const everyMessage = (run: ExportRun, code: string) => [
     ...exportMessages(run),
-    {
-      key: 'running',
-      message: runningMessage(
-        run,
-        NOW_MS,
-        { thread: THREAD, mayFollow: true },
-        { request: REQUEST, privately: false },
-      ),
-    },
-    {
-      key: 'running',
-      message: runningMessage(
-        run,
-        NOW_MS,
-        { thread: undefined, mayFollow: false },
-        { request: REQUEST, privately: false },
-      ),
-    },
+    ...[THREAD, undefined].map((thread) => {
+      const reader = { thread, mayFollow: thread !== undefined };
+      return {
+        key: 'running',
+        message: runningMessage(run, NOW_MS, reader, { request: REQUEST, privately: false }),
+      };
+    }),
     { key: 'no place', message: noPlaceMessage(run.asked.joinable, code, 'started') },
     { key: 'listed', message: message([exportLine(run, undefined)]) },
   ];

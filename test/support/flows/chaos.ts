@@ -4,6 +4,7 @@ import type { Call, Fault, Phase } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { parseMember } from '../../../src/store/run-scripts.ts';
+import { seeded } from '../seeded.ts';
 import { createWorld, type World } from './world.ts';
 
 /** Slow enough that two loaded cores keep up, quick enough that a run takes minutes. */
@@ -73,17 +74,6 @@ interface Thread {
 type Counts = Map<string, number>;
 const count = (counts: Counts, name: string) => counts.set(name, (counts.get(name) ?? 0) + 1);
 const urlOf = ({ bot }: Member) => `http://127.0.0.1:${bot.port}/slack/events`;
-
-/** Numbers from 0 to 1 that look random; the same seed gives the same. */
-export function seeded(seed: number): () => number {
-  let state = seed >>> 0;
-  return () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
 
 /**
  * Exports and threads through kills of bots and of Redis, frozen processes and faults of Slack and the platform. Two bots
@@ -191,8 +181,8 @@ export async function runChaosPlan(plan: ChaosPlan) {
     for (;;) {
       route();
       const { ok, ephemeral } = await pick([ana, ben]).types('#docs', `/docs-export ${domain}`);
-      const told = ephemeral === undefined ? '' : slack.read(ephemeral);
-      if (ok && (told === '' || told.includes('is already being exported'))) return;
+      const reply = ephemeral === undefined ? '' : slack.read(ephemeral);
+      if (ok && (reply === '' || reply.includes('is already being exported'))) return;
       await pause(ASK_AGAIN_MS);
       if (messagesOf(domain, '.card').length > 0) return;
       count(answers, 'asked again');
@@ -366,8 +356,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
     const found = {
       exportsLost: domains.filter((domain) => !isExported(domain)),
       exportsStartedTwice: domains.filter((domain) => starts(domain) > 1),
-      /** Accepted as two requests. */
-      exportsToldTwice: domains.filter((domain) => messagesOf(domain, '.card').length > 1),
+      exportsAcceptedTwice: domains.filter((domain) => messagesOf(domain, '.card').length > 1),
       sendsLost: [] as string[],
       sentTwice: [] as string[],
       outOfOrder: [] as string[],
@@ -402,16 +391,3 @@ export async function runChaosPlan(plan: ChaosPlan) {
 
 /** The bot's own name of a message. */
 const keyOf = ({ metadata }: SentMessage) => String(metadata?.event_payload.key ?? '');
-
-/** Lines of the log at level error and above, by their words. */
-export function errorsLogged({ bots }: World): Counts {
-  const found: Counts = new Map();
-  for (const line of bots.flatMap((bot) => bot.output().split('\n'))) {
-    if (!/"level":(?:"(?:error|fatal)"|[56]0)/.test(line)) continue;
-    const { msg = '', err, problem } = JSON.parse(line);
-    // What a strike takes away is named until it is back.
-    if (problem === undefined)
-      count(found, `${msg}: ${err?.message ?? ''}`.replaceAll(/\d{2,}/g, 'n').slice(0, 160));
-  }
-  return found;
-}

@@ -46,3 +46,17 @@ export function notified({ slack }: World, who: PersonName): number {
   const { id } = slack.person(who);
   return slack.messages.filter(({ notifies }) => notifies.includes(id)).length;
 }
+
+/** Lines of the log at level error and above, by their words. */
+export function errorsLogged({ bots }: World): Map<string, number> {
+  const found = new Map<string, number>();
+  for (const line of bots.flatMap((bot) => bot.output().split('\n'))) {
+    if (!/"level":(?:"(?:error|fatal)"|[56]0)/.test(line)) continue;
+    const { msg = '', err, problem } = JSON.parse(line);
+    // What a strike takes away is named until it is back.
+    if (problem !== undefined) continue;
+    const words = `${msg}: ${err?.message ?? ''}`.replaceAll(/\d{2,}/g, 'n').slice(0, 160);
+    found.set(words, (found.get(words) ?? 0) + 1);
+  }
+  return found;
+}

@@ -7,7 +7,7 @@ import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { createDueStore } from '../../../../src/store/due.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import { memberOf, parseMember, type RunRef } from '../../../../src/store/run-scripts.ts';
-import { seeded } from '../../flows/chaos.ts';
+import { seeded } from '../../seeded.ts';
 import { redisOf } from './redis.ts';
 
 /** One call to Redis, to the docs API or to Slack. `unclear` and `isTooLate` exist only for the two APIs. */
