@@ -1,0 +1,11 @@
+// Loaded before the receiver: its clock follows the one of the stand-in.
+const realNow = Date.now;
+let aheadMs = 0;
+Date.now = () => realNow() + aheadMs;
+
+process.on('message', (message: { aheadMs: number }) => {
+  aheadMs = message.aheadMs;
+  process.send?.(message);
+});
+// Whoever started it is gone.
+process.on('disconnect', () => process.exit());
