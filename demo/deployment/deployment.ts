@@ -67,11 +67,13 @@ export async function startDeployment({
   const callbacks: Callback[] = [];
   const app = new Hono<{ Bindings: Partial<HttpBindings> }>();
   const { url, close } = await listenLocally(createServer(getRequestListener(app.fetch)));
-  const receiver = await startReceiver({ site, secret, docketUrl: `${url}/callback` }).catch(async (error) => {
-    await close();
-    await rm(site, { recursive: true, force: true });
-    throw error;
-  });
+  const receiver = await startReceiver({ site, secret, docketUrl: `${url}/callback` }).catch(
+    async (error) => {
+      await close();
+      await rm(site, { recursive: true, force: true });
+      throw error;
+    },
+  );
 
   const deployment: StandInDeployment = {
     wire,
