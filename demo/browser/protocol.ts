@@ -28,6 +28,7 @@ export type Entity =
   | ClockState
   | ExportJob
   | AgentJob
+  | DeployedSite
   | Limits
   | Switches
   | TimelineEntry;
@@ -154,6 +155,14 @@ export interface AgentJob {
   prLink?: string;
 }
 
+/** The self-hosted docs site. It is missing where the stand-ins run alone. */
+export interface DeployedSite {
+  kind: 'deployment';
+  url: string;
+  /** The export that it serves; missing before the first one. */
+  serves?: { jobId: string; version?: string };
+}
+
 /** Uses of the past hour at the platform, and calls that Slack refused as too many. */
 export interface Limits {
   kind: 'limits';
@@ -184,8 +193,8 @@ export interface TimelineEntry {
   n: number;
   /** Epoch ms of the demo's clock. */
   atMs: number;
-  /** What Slack sent to Docket, or what Docket asked Slack or the platform for; or what the visitor did to them. */
-  way: 'slack → docket' | 'docket → slack' | 'docket → platform' | 'visitor';
+  /** What Slack sent to Docket, what Docket asked the others for, or what the visitor did to them. */
+  way: 'slack → docket' | 'docket → slack' | 'docket → platform' | 'docket → deployment' | 'visitor';
   /** `/docs-export`, `chat.postMessage`, `POST /v1/…`, `kill -9`. */
   name: string;
   /** An HTTP status, `reset`, `hang`, …; missing while it is under way. */

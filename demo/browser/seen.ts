@@ -3,6 +3,7 @@ import { type Channel, type Ephemeral, isMessage, type SentMessage } from '../sl
 import type {
   Block,
   Conversation,
+  DeployedSite,
   Entity,
   ExportJob,
   Message,
@@ -21,7 +22,7 @@ export function seenBy(
   world: World,
   parts: { timeline: Timeline; switches: Switchboard },
 ): Entity[] {
-  const { slack, clock, docket } = world;
+  const { slack, clock, docket, deployment } = world;
   const me = slack.person(as);
   const channels = slack.workspace.channels.filter(({ members }) => members.has(me.id));
   const ids = new Set(channels.map(({ id }) => id));
@@ -50,6 +51,7 @@ export function seenBy(
       : []),
     { kind: 'clock', aheadMs: clock.aheadMs },
     ...platformSeen(world, parts.timeline),
+    ...(deployment ? [siteSeen(deployment)] : []),
     parts.switches.entity(),
     ...parts.timeline.entries(),
   ];
@@ -180,6 +182,13 @@ function viewSeen({ id, hash, definition, blocks, errors }: View, place: OpenVie
     blocks: blocks as Block[],
     errors,
   };
+}
+
+function siteSeen(deployment: NonNullable<World['deployment']>): DeployedSite {
+  const served = deployment.serves();
+  if (!served) return { kind: 'deployment', url: deployment.url };
+  const { jobId, version } = served;
+  return { kind: 'deployment', url: deployment.url, serves: { jobId, ...(version && { version }) } };
 }
 
 function platformSeen({ platform }: World, timeline: Timeline): Entity[] {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { createBot } from '../bot/bot.ts';
 import { createRedis } from '../bot/redis.ts';
+import { startDeployment } from '../deployment/deployment.ts';
 import { createStandInPlatform } from '../docs-platform/platform.ts';
 import { freePort } from '../ports.ts';
 import { createStandInSlack } from '../slack/slack.ts';
@@ -48,6 +49,8 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
   liveHere(slack);
   const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
   const [redisPort, botPort] = [await freePort(), await freePort()];
+  const docketUrl = `http://127.0.0.1:${botPort}`;
+  const deployment = await startDeployment({ nowMs: clock.now, docketUrl });
   const changed = () => server.changed();
   const redis = createRedis({
     folder: join(folder, 'redis'),
@@ -64,8 +67,8 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
     logFile: join(folder, 'docket.log'),
     onChange: changed,
   });
-  slack.botUrl = `http://127.0.0.1:${botPort}/slack/events`;
-  const world: World = { slack, platform, clock, docket: { bot, redis } };
+  slack.botUrl = `${docketUrl}/slack/events`;
+  const world: World = { slack, platform, clock, docket: { bot, redis }, deployment };
   const server = createServer(world, parts);
 
   async function stop() {
@@ -73,6 +76,7 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
     await server.close();
     await bot.stop();
     await redis.close();
+    await deployment.stop();
     await Promise.all([slackServer.close(), platformServer.close()]);
     if (parts.keep === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }

@@ -23,7 +23,7 @@ interface Passage {
 
 /** Keeps a timeline. `onChange` runs whenever it is another. */
 export function createTimeline(
-  { slack, platform, clock }: Pick<World, 'slack' | 'platform' | 'clock'>,
+  { slack, platform, clock, deployment }: Pick<World, 'slack' | 'platform' | 'clock' | 'deployment'>,
   onChange: () => void,
 ): Timeline {
   const kept: { entry: Omit<TimelineEntry, 'caused' | 'outcome'>; passage: Passage; startMs: number }[] = [];
@@ -57,6 +57,7 @@ export function createTimeline(
   slack.watchRequests(watching('slack → docket'));
   slack.wire.watch(watching('docket → slack'));
   platform.wire.watch(watching('docket → platform'));
+  deployment?.wire.watch(watching('docket → deployment'));
 
   return {
     entries: () =>

@@ -1,5 +1,6 @@
 import type { DemoBot } from '../bot/bot.ts';
 import type { DemoRedis } from '../bot/redis.ts';
+import type { StandInDeployment } from '../deployment/deployment.ts';
 import type { StandInPlatform } from '../docs-platform/platform.ts';
 import type { StandInSlack } from '../slack/slack.ts';
 
@@ -10,6 +11,8 @@ export interface World {
   clock: Clock;
   /** Missing where the stand-ins run alone. */
   docket?: { bot: DemoBot; redis: DemoRedis };
+  /** The same. */
+  deployment?: StandInDeployment;
 }
 
 /** The time of the demo: that of this machine, moved on as often as the visitor wants. */

@@ -6,6 +6,7 @@ const WAYS: { way: TimelineEntry['way']; label: string; short: string }[] = [
   { way: 'slack → docket', label: 'Slack → Docket', short: 'S→D' },
   { way: 'docket → slack', label: 'Docket → Slack', short: 'D→S' },
   { way: 'docket → platform', label: 'Docket → platform', short: 'D→P' },
+  { way: 'docket → deployment', label: 'Docket → deployment', short: 'D→W' },
   { way: 'visitor', label: 'Your trouble', short: 'You' },
 ];
 const SHOWN = 200;

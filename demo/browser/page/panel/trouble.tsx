@@ -20,6 +20,7 @@ export function TroubleTab(): ReactNode {
       <Clock />
       <Switches />
       <Platform />
+      <Production />
     </>
   );
 }
@@ -128,6 +129,28 @@ function Switches(): ReactNode {
 }
 
 const timeOf = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
+
+function Production(): ReactNode {
+  const { deployment } = usePage().scene;
+  if (!deployment) return null;
+  const { url, serves } = deployment;
+  return (
+    <section>
+      <h3>What production serves</h3>
+      {serves ? (
+        <div className="job">
+          <a href={url} target="_blank" rel="noopener noreferrer">
+            {serves.version ?? 'An export without a version'}
+          </a>
+          <span className="state completed">live</span>
+          <small>{serves.jobId}</small>
+        </div>
+      ) : (
+        <p className="none">Nothing yet. It waits for Docket to tell it of an export.</p>
+      )}
+    </section>
+  );
+}
 
 function Platform(): ReactNode {
   const { exports, agentJobs, limits } = usePage().scene;

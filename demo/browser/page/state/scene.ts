@@ -3,6 +3,7 @@ import type {
   BotState,
   ClockState,
   Conversation,
+  DeployedSite,
   Entity,
   ExportJob,
   Limits,
@@ -30,6 +31,7 @@ export interface Scene {
   clock: ClockState | undefined;
   exports: ExportJob[];
   agentJobs: AgentJob[];
+  deployment: DeployedSite | undefined;
   limits: Limits | undefined;
   switches: Switches | undefined;
   /** Newest first. */
@@ -66,6 +68,7 @@ export function sceneOf(world: World): Scene {
     clock: every('clock')[0],
     exports: every('export').sort((one, other) => other.startedAtMs - one.startedAtMs),
     agentJobs: every('agent-job').reverse(),
+    deployment: every('deployment')[0],
     limits: every('limits')[0],
     switches: every('switches')[0],
     timeline: every('request').sort((one, other) => other.n - one.n),
