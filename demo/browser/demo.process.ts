@@ -1,6 +1,7 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
 import { createStandInSlack } from '../slack/slack.ts';
 import { type OpenDemo, openDemo, type Page } from '../test-support/browser.ts';
+import { webhook } from '../test-support/deployment.ts';
 import type { ExportJob, Message, Switch } from './protocol.ts';
 
 let demo: OpenDemo;
@@ -35,6 +36,27 @@ test('the bot listens on this machine alone, and signs with a secret of its own'
   url.hostname = '127.0.0.2';
   await expect(fetch(url)).rejects.toThrow();
   expect(createStandInSlack().tokens.signingSecret).not.toBe(slack.tokens.signingSecret);
+});
+
+test('the panel shows which version production serves', async () => {
+  const { deployment, platform, clock } = demo.world;
+  expect(ana.one('deployment')).toEqual({ kind: 'deployment', url: deployment?.url });
+  const job = await exported();
+  platform.finish(job.id);
+  const { url, close } = await platform.listen();
+  onTestFinished(close);
+  const made = await fetch(`${url}/v1/static-export/jobs/${job.id}/bundle`, {
+    method: 'POST',
+    headers: { authorization: `Bearer ${platform.apiKey}` },
+  });
+  const data = { ...((await made.json()) as object), jobId: job.id, version: 'v7', domain: job.domain };
+  const told = webhook({ data, atMs: clock.now(), secret: deployment?.secret ?? '' });
+  expect((await fetch(deployment?.webhookUrl ?? '', told)).status).toBe(202);
+  const site = await ana.until(() => ana.all('deployment').find(({ serves }) => serves));
+  expect(site.serves).toEqual({ jobId: job.id, version: 'v7' });
+  expect(ana.all('request')).toContainEqual(
+    expect.objectContaining({ way: 'docket → deployment', name: 'POST /docket', outcome: '202' }),
+  );
 });
 
 /** Has Ana export, and answers the job. */
