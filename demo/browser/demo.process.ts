@@ -42,7 +42,7 @@ test('the panel shows which version production serves', async () => {
   const { deployment, platform, clock } = demo.world;
   expect(ana.one('deployment')).toEqual({ kind: 'deployment', url: deployment?.url });
   const job = await exported();
-  platform.finish(job.id);
+  await finishes(job);
   const { url, close } = await platform.listen();
   onTestFinished(close);
   const made = await fetch(`${url}/v1/static-export/jobs/${job.id}/bundle`, {
