@@ -16,8 +16,11 @@ async function started(statuses: number[] = []) {
   const folder = temporaryFolder();
   const bundles = new Map<string, Uint8Array>([['/v1', page('one')]]);
   const held = new Map<string, Promise<void>>();
+  /** What was live when a bundle was asked for. */
+  const liveAt = new Map<string, string | undefined>();
   const storage = createServer(async (request, response) => {
     const path = request.url ?? '';
+    liveAt.set(path, live());
     await held.get(path);
     const bytes = bundles.get(path);
     response.writeHead(bytes ? 200 : 403).end(bytes);
@@ -46,7 +49,7 @@ async function started(statuses: number[] = []) {
   };
   const releases = () => readdirSync(join(folder.path, 'releases'));
   const outcomes = () => docket.received.map(({ body }) => JSON.parse(body));
-  return { folder, bundles, held, docket, receiver, data, send, live, releases, outcomes };
+  return { folder, bundles, held, liveAt, docket, receiver, data, send, live, releases, outcomes };
 }
 
 test('a signed webhook is put live, and Docket is called back with a signature', async () => {
@@ -149,7 +152,7 @@ test('after a bad bundle the site stays as it was, and Docket hears why', async 
 });
 
 test('a slow download never replaces a newer export', async () => {
-  const { bundles, held, send, live, docket } = await started();
+  const { bundles, held, liveAt, send, live, docket } = await started();
   const slow = Promise.withResolvers<void>();
   held.set('/v1', slow.promise);
   bundles.set('/v2', page('two'));
@@ -157,6 +160,7 @@ test('a slow download never replaces a newer export', async () => {
   expect(await send({ id: 'msg_b', path: '/v2' })).toBe(202);
   slow.resolve();
   await expect.poll(() => docket.received.length).toBe(2);
+  expect(liveAt.get('/v2')).toBe('one');
   expect(live()).toBe('two');
 });
 
