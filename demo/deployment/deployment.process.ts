@@ -41,15 +41,15 @@ async function started() {
   return { deployment, docket, exported, tell, read };
 }
 
-test('it serves the bundle that it was told of, with the version', async () => {
+test('it serves the bundle that it was told of, also an earlier one, and takes faults as the other stand-ins do', async () => {
   const { deployment, docket, exported, tell, read } = await started();
   expect(deployment.serves()).toBeUndefined();
   expect(await read('/')).toMatchObject({ status: 404 });
   deployment.docketUrl = new URL(docket.url).origin;
   const { bundleUrl, ...served } = await exported('v1');
-  expect(await tell('msg_a.1', { ...served, bundleUrl })).toBe(202);
+  expect(await tell('msg_a_1_0', { ...served, bundleUrl })).toBe(202);
   await expect.poll(() => deployment.callbacks).toHaveLength(1);
-  expect(deployment.callbacks).toEqual([{ id: 'msg_a.1', body: { state: 'live' }, status: 200 }]);
+  expect(deployment.callbacks).toEqual([{ id: 'msg_a_1_0', body: { state: 'live' }, status: 200 }]);
   expect(docket.received[0]?.headers['webhook-signature']).toMatch(/^v1,/);
   expect(deployment.serves()).toEqual(served);
   const home = await read('/');
@@ -61,23 +61,16 @@ test('it serves the bundle that it was told of, with the version', async () => {
   expect(JSON.stringify(deployment.wire.calls)).not.toContain(bundleUrl);
   expect(deployment.wire.calls[0]).toMatchObject({
     name: 'POST /docket',
-    detail: { id: 'msg_a.1', type: 'export.ready', data: { version: 'v1', hasLink: true } },
+    detail: { id: 'msg_a_1_0', type: 'export.ready', data: { version: 'v1', hasLink: true } },
     outcome: '202',
     caused: ['the deployment fetches the bundle'],
   });
-});
 
-test('it goes back to an earlier version, and takes faults as the other stand-ins do', async () => {
-  const { deployment, exported, tell } = await started();
-  const [first, second] = [await exported('v1'), await exported('v2')];
   deployment.wire.order('POST /docket', { kind: 'answer', status: 410, text: 'This site is gone.' });
-  expect(await tell('msg_a', first)).toBe(410);
-  for (const [id, told] of [
-    ['msg_a', first],
-    ['msg_b', second],
-    ['msg_c', first],
-  ] as const) {
-    expect(await tell(id, told)).toBe(202);
+  const second = await exported('v2');
+  expect(await tell('msg_b', second)).toBe(410);
+  for (const told of [second, { ...served, bundleUrl }]) {
+    expect(await tell(`msg_${told.version}`, told)).toBe(202);
     await expect.poll(() => deployment.serves()?.version).toBe(told.version);
   }
 });

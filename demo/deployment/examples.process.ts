@@ -28,17 +28,15 @@ async function started() {
     folder.remove();
   });
   const headers = { authorization: `Bearer ${platform.apiKey}` };
-  const answer = await fetch(`${url}/v1/static-export/jobs`, {
-    method: 'POST',
-    headers: { ...headers, 'content-type': 'application/json' },
-    body: JSON.stringify({ domain: 'docs.acme.com', version: 'v1' }),
-  });
-  const { jobId } = (await answer.json()) as { jobId: string };
-  platform.finish(jobId);
-  const link = async () => {
-    const made = await fetch(`${url}/v1/static-export/jobs/${jobId}/bundle`, { method: 'POST', headers });
-    return ((await made.json()) as { bundleUrl: string }).bundleUrl;
+  const post = async (path: string, body?: object) => {
+    const json = { 'content-type': 'application/json', ...headers };
+    const init = body ? { body: JSON.stringify(body), headers: json } : { headers };
+    const answer = await fetch(`${url}/v1/static-export/jobs${path}`, { method: 'POST', ...init });
+    return (await answer.json()) as { jobId: string; bundleUrl: string };
   };
+  const { jobId } = await post('', { domain: 'docs.acme.com', version: 'v1' });
+  platform.finish(jobId);
+  const link = async () => (await post(`/${jobId}/bundle`)).bundleUrl;
   const run = (script: string, env: Record<string, string>) =>
     promisify(execFile)('bash', ['-eo', 'pipefail', '-c', script], {
       cwd: folder.path,
@@ -83,7 +81,7 @@ test('the workflow takes what Docket sends, and GitHub accepts it', async () => 
   const { inputs } = workflow.on.workflow_dispatch;
   expect(Object.keys(inputs)).toEqual(['job_id', 'version', 'domain']);
   const github = createStandInGitHub({
-    repositories: { 'acme/infra': { workflows: { 'update-docs.yml': { inputs } } } },
+    repositories: { 'acme/infra': { 'update-docs.yml': { inputs } } },
   });
   const path = '/repos/acme/infra/actions/workflows/update-docs.yml/dispatches';
   const answer = await github.fetch(`https://api.github.com${path}`, {

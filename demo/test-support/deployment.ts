@@ -2,10 +2,12 @@ import { createHmac, randomBytes } from 'node:crypto';
 
 export const SECRET = `whsec_${randomBytes(32).toString('base64')}`;
 
-const signature = (secret: string, text: string) =>
-  `v1,${createHmac('sha256', Buffer.from(secret.slice('whsec_'.length), 'base64'))
-    .update(text)
-    .digest('base64')}`;
+/** Returns the value of `webhook-signature` for what the headers and the body say. */
+export function signatureOf(headers: Record<string, unknown>, body: string, secret = SECRET): string {
+  const key = Buffer.from(secret.slice('whsec_'.length), 'base64');
+  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
+  return `v1,${createHmac('sha256', key).update(text).digest('base64')}`;
+}
 
 export interface Webhook {
   id?: string;
@@ -17,24 +19,10 @@ export interface Webhook {
 }
 
 /** A signed webhook as Docket sends it, for `fetch`. */
-export function webhook({ id = 'msg_a.1', atMs = Date.now(), secret = SECRET, data, headers }: Webhook = {}) {
-  const timestamp = String(Math.floor(atMs / 1000));
+export function webhook({ id = 'msg_a_1_0', atMs = Date.now(), secret, data, headers }: Webhook = {}) {
   const body = JSON.stringify({ type: 'export.ready', timestamp: new Date(atMs).toISOString(), data });
-  return {
-    method: 'POST',
-    body,
-    headers: {
-      'content-type': 'application/json',
-      'webhook-id': id,
-      'webhook-timestamp': timestamp,
-      'webhook-signature': signature(secret, `${id}.${timestamp}.${body}`),
-      ...headers,
-    },
-  };
-}
-
-/** Whether a request that came is signed with `SECRET`. */
-export function isSigned(headers: Record<string, unknown>, body: string): boolean {
-  const text = `${headers['webhook-id']}.${headers['webhook-timestamp']}.${body}`;
-  return headers['webhook-signature'] === signature(SECRET, text);
+  const signed = { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(atMs / 1000)) };
+  const signature = signatureOf(signed, body, secret);
+  const all = { 'content-type': 'application/json', ...signed, 'webhook-signature': signature, ...headers };
+  return { method: 'POST', body, headers: all as Record<string, string> };
 }
