@@ -5,7 +5,7 @@ import type { PersonFacts, SlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
 import { sanitizeUserText } from './slack/text.ts';
 
-const PERMISSIONS = ['export', 'agent', 'digest', 'admin', 'status'] as const;
+const PERMISSIONS = ['export', 'agent', 'digest', 'deploy', 'admin', 'status'] as const;
 
 /** Permissions of a person. `status` is for full members and people with another permission. */
 export type Permission = (typeof PERMISSIONS)[number];

@@ -18,6 +18,30 @@ export interface Project {
   apiKeyExpires?: string | undefined;
   /** Ids of the channels whose default project this is. */
   channels: readonly string[];
+  /** The deployments that can be told about its exports. */
+  deployments?: readonly Deployment[] | undefined;
+}
+
+/** A self-hosted docs site that serves exports: how it is told about a new one. */
+export type Deployment = { name: string } & ({ webhook: Webhook } | { github: GithubWorkflow });
+
+export interface Webhook {
+  url: string;
+  /** `whsec_` and base64. */
+  secret: string;
+  /** Whether the message has the link to the bundle. */
+  includeLink: boolean;
+}
+
+/** A workflow that runs on `ref`, or an event; exactly one of both. */
+export interface GithubWorkflow {
+  apiUrl: string;
+  /** Owner and name. */
+  repository: string;
+  workflow?: string | undefined;
+  event?: string | undefined;
+  ref: string;
+  token: string;
 }
 
 /** A request's data about its project. `named` is the value of `--project`; `domain` comes from `readDomain`. */

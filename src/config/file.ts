@@ -5,7 +5,7 @@ import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
-import type { Project } from '../projects.ts';
+import type { Deployment, GithubWorkflow, Project, Webhook } from '../projects.ts';
 import { lengthOf, singleLine } from '../slack/text.ts';
 
 /** Environment variables by name. */
@@ -61,7 +61,7 @@ const apiKey = (env: Env) =>
       source === undefined
         ? 'must name an environment variable in capitals, or a file, and not hold the key itself. Write it like { env: ACME_DOCS_API_KEY, expires: 2026-12-31 } or { file: /run/secrets/acme }; expires may be left out.'
         : 'env' in source
-          ? variableProblem(source.env, env)
+          ? variableProblem(source.env, env, KEY, (key) => keyProblem(key, env))
           : keyFileProblem(source.file, env);
     if (source === undefined || problem !== undefined) {
       context.addIssue(String(problem));
@@ -74,11 +74,149 @@ const apiKey = (env: Env) =>
     return { ...key, apiKeyExpires: source.expires };
   });
 
+/** Returns whether a text is a secret by the Standard Webhooks specification. */
+const isWebhookSecret = (text: string) => {
+  const bytes = Buffer.from(text.slice(6), 'base64').length;
+  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && bytes >= 24 && bytes <= 64;
+};
+
+const webhookSecretFlaw = (text: string) =>
+  isWebhookSecret(text)
+    ? undefined
+    : 'names a secret that is not whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)".';
+
+const tokenFlaw = (text: string) => {
+  const flaw = secretFlaw(text);
+  return flaw && `names a token that ${flaw}`;
+};
+
+const secretSource = z.union([
+  z.strictObject({ env: z.string().refine(isVariableName) }),
+  z.strictObject({ file: z.string().min(1) }),
+]);
+
+/** No message may repeat the value: it may be the secret. */
+const secret = (env: Env, what: string, flawOf: (text: string) => string | undefined) =>
+  z.unknown().transform((value, context): string => {
+    const source = secretSource.safeParse(value).data;
+    const problem =
+      source === undefined
+        ? `must name an environment variable in capitals, or a file, and not hold ${what} itself. Write it like { env: ACME_DEPLOY_SECRET } or { file: /run/secrets/acme }.`
+        : 'env' in source
+          ? variableProblem(source.env, env, what, flawOf)
+          : fileProblem(source.file, what, flawOf);
+    if (source !== undefined && problem === undefined)
+      return 'env' in source ? (env[source.env] ?? '') : readKeyFile(source.file);
+    context.addIssue(String(problem));
+    return z.NEVER;
+  });
+
 const mapProblem = 'must be a map. Below it, write one name: value per line.';
 
 const organization = z
   .string('must be a name in quotes.')
   .regex(/^[\w.-]{1,80}$/, 'must have 1 to 80 letters, digits, dots, dashes or underscores.');
+
+/** Returns whether a host name in the form of `URL` is `localhost`, `127.0.0.0/8` or `::1`. */
+export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
+
+/** Accepts `https`, or `http` to this machine: keys and tokens must not cross a network in the clear. */
+export function secureUrl(fix: string) {
+  return z.string(`is missing. ${fix}`).refine(
+    (value) => {
+      const url = URL.parse(value);
+      return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
+    },
+    { error: `must be an https address (http only for this machine). ${fix}`, abort: true },
+  );
+}
+
+/** Returns whether an address has neither a user nor a query nor a fragment. */
+export function isPlainUrl(value: string): boolean {
+  const url = URL.parse(value);
+  return !url || [url.username, url.password, url.search, url.hash].every((part) => part === '');
+}
+
+const hasNoUser = (address: string) => {
+  const { username, password, hash } = new URL(address);
+  return [username, password, hash].every((part) => part === '');
+};
+
+const webhook = (env: Env) =>
+  z.strictObject(
+    {
+      url: secureUrl('Write the address that takes the message.').refine(
+        hasNoUser,
+        'has a user or a fragment. Remove it: the secret proves who sends.',
+      ),
+      secret: secret(env, 'the secret of the webhook', webhookSecretFlaw),
+      includeLink: z.boolean('must be true or false. The default is false.').default(false),
+    },
+    mapProblem,
+  );
+
+const github = (env: Env) =>
+  z
+    .strictObject(
+      {
+        repository: z
+          .string('is missing. Write it like acme/infra.')
+          .regex(
+            /^[\w-]{1,80}\/(?!\.{1,2}$)[\w.-]{1,100}$/,
+            'must be owner and name. Write it like acme/infra.',
+          ),
+        workflow: z
+          .string()
+          .regex(
+            /^[\w.-]{1,200}\.ya?ml$/,
+            'must be the name of a file in .github/workflows, such as update-docs.yml.',
+          )
+          .optional(),
+        event: z
+          .string()
+          .regex(/^[\w.-]{1,100}$/, 'must be the type of a repository_dispatch, such as docs-export.')
+          .optional(),
+        ref: z
+          .string()
+          .regex(/^[^\s~^:?*\\[]{1,200}$/, 'must be a branch or a tag, such as main.')
+          .optional(),
+        token: secret(env, 'the token', tokenFlaw),
+        apiUrl: secureUrl('Write it like https://github.example.com/api/v3, or leave it out for github.com.')
+          .refine(isPlainUrl, 'has a user, a query or a fragment. Use scheme, host and path only.')
+          .default('https://api.github.com')
+          .transform((url) => url.replace(/\/$/, '')),
+      },
+      mapProblem,
+    )
+    .superRefine(({ workflow, event, ref }, context) => {
+      if ((workflow === undefined) === (event === undefined))
+        context.addIssue('must have either a workflow or an event. Write one of them.');
+      else if (event !== undefined && ref !== undefined)
+        context.addIssue('has a ref, but an event runs on the default branch. Remove ref.');
+    })
+    .transform(({ ref = 'main', ...rest }) => ({ ...rest, ref }));
+
+const deploymentProblem =
+  'must have either a webhook or github. Write it like webhook: { url: https://deploy.example.com/docket, secret: { env: ACME_DEPLOY_SECRET } }.';
+
+const deployment = (env: Env) =>
+  z
+    .strictObject({ webhook: webhook(env).optional(), github: github(env).optional() }, deploymentProblem)
+    .transform(({ webhook, github }, context): { webhook: Webhook } | { github: GithubWorkflow } => {
+      if (webhook !== undefined && github === undefined) return { webhook };
+      if (github !== undefined && webhook === undefined) return { github };
+      context.addIssue(deploymentProblem);
+      return z.NEVER;
+    });
+
+const deployments = (env: Env) =>
+  z.record(z.string(), deployment(env), mapProblem).transform((all, context) =>
+    Object.entries(all).map(([name, one]): Deployment => {
+      if (!isName.test(name))
+        context.addIssue({ code: 'custom', path: [name], message: `is not a name. ${NAME_FIX}` });
+      return { name, ...one };
+    }),
+  );
 
 const projectSchema = (env: Env) =>
   z.strictObject(
@@ -88,21 +226,25 @@ const projectSchema = (env: Env) =>
       domains: list(domain).default([]),
       apiKey: apiKey(env).optional(),
       channels: list(channel).default([]),
+      deployments: deployments(env).optional(),
     },
     mapProblem,
   );
 
 type GivenProject = z.output<ReturnType<typeof projectSchema>>;
 
-const allowSchema = z.strictObject(
-  {
-    export: list(principal).default(['everyone']),
-    agent: list(principal).default(['everyone']),
-    digest: list(principal).default(['everyone']),
-    admin: list(principal).default([]),
-  },
-  mapProblem,
-);
+const allowSchema = z
+  .strictObject(
+    {
+      export: list(principal).default(['everyone']),
+      agent: list(principal).default(['everyone']),
+      digest: list(principal).default(['everyone']),
+      deploy: list(principal).default([]),
+      admin: list(principal).default([]),
+    },
+    mapProblem,
+  )
+  .transform(({ deploy, ...rest }) => ({ ...rest, deploy: deploy.length > 0 ? deploy : rest.admin }));
 
 const contactProblem =
   'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
@@ -187,7 +329,7 @@ function readYaml(text: string): { value?: unknown; brokenAt?: string } {
   return { brokenAt: `${line}:${col}` };
 }
 
-/** Returns the place of an issue and its problem. The part below `apiKey` may be a key, and is left out. */
+/** Returns the place of an issue and its problem. The part below `SECRETS` is left out. */
 function problemsOfIssue({ path, message, ...issue }: z.core.$ZodIssue): string[] {
   if (issue.code !== 'unrecognized_keys') return [`${formatPath(path)} ${message}`.trim()];
   return issue.keys.map(
@@ -195,9 +337,12 @@ function problemsOfIssue({ path, message, ...issue }: z.core.$ZodIssue): string[
   );
 }
 
+/** What stands below these keys may be a secret. */
+const SECRETS = ['apiKey', 'secret', 'token'];
+
 /** Returns a path such as `projects.acme.domains[1]`. */
 function formatPath(path: readonly PropertyKey[]): string {
-  const key = path.indexOf('apiKey') + 1;
+  const key = path.findIndex((step) => SECRETS.includes(String(step))) + 1;
   const steps = path.slice(0, key === 0 ? undefined : key).map((step) => {
     if (typeof step === 'number') return `[${step}]`;
     const name = String(step);
@@ -205,6 +350,9 @@ function formatPath(path: readonly PropertyKey[]): string {
   });
   return steps.join('').slice(1);
 }
+
+const isName = /^[a-z0-9_-]{1,40}$/i;
+const NAME_FIX = 'Use 1 to 40 letters from a to z, digits, - or _.';
 
 /** Reports the problems of projects' names, channels and keys. */
 function checkProjects(projects: Record<string, GivenProject>, context: z.RefinementCtx, env: Env) {
@@ -216,8 +364,7 @@ function checkProjects(projects: Record<string, GivenProject>, context: z.Refine
   for (const [name, project] of Object.entries(projects)) {
     const same = names.get(name.toLowerCase());
     names.set(name.toLowerCase(), name);
-    if (!/^[a-z0-9_-]{1,40}$/i.test(name))
-      add('cannot be typed after --project. Use 1 to 40 letters from a to z, digits, - or _.', name);
+    if (!isName.test(name)) add(`cannot be typed after --project. ${NAME_FIX}`, name);
     else if (same !== undefined)
       add(`differs from ${same} only in capitals, which --project ignores. Choose another.`, name);
     for (const [index, id] of project.channels.entries()) {
@@ -262,18 +409,28 @@ const keyInFile = (apiKeyFile: string, apiKeyVariable: string, env: Env): Projec
   apiKeyFile,
 });
 
-function variableProblem(name: string, env: Env): string | undefined {
-  const key = env[name];
-  return key === undefined
-    ? 'names an environment variable that is not set. Set it to an admin API key.'
-    : keyProblem(key, env);
+const KEY = 'an admin API key';
+
+function variableProblem(
+  name: string,
+  env: Env,
+  what: string,
+  flawOf: (text: string) => string | undefined,
+): string | undefined {
+  const text = env[name];
+  return text === undefined
+    ? `names an environment variable that is not set. Set it to ${what}.`
+    : flawOf(text);
 }
 
 /** Returns why a file gives no key, with the fix and without path and key; undefined if it does. */
-export function keyFileProblem(path: string, env: Env): string | undefined {
+export const keyFileProblem = (path: string, env: Env): string | undefined =>
+  fileProblem(path, KEY, (key) => keyProblem(key, env));
+
+function fileProblem(path: string, what: string, flawOf: (text: string) => string | undefined) {
   try {
-    const key = readKeyFile(path);
-    return key === '' ? 'names a file that is empty. Put an admin API key into it.' : keyProblem(key, env);
+    const text = readKeyFile(path);
+    return text === '' ? `names a file that is empty. Put ${what} into it.` : flawOf(text);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     return `names a file that cannot be read (${code}). Mend its path, or give Docket's user the right to read it.`;

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { BlockList, isIP } from 'node:net';
 import { z } from 'zod';
+import { secretsOfWebhook } from '../deployments/webhook.ts';
 import { readDomain } from '../domain.ts';
 import { logLevels } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
@@ -17,10 +18,13 @@ import {
   defaultKey,
   type Env,
   hostName,
+  isLoopback,
+  isPlainUrl,
   keyFileProblem,
   projectId,
   readConfigFile,
   secretFlaw,
+  secureUrl,
 } from './file.ts';
 
 /** The checked settings. Secrets are plain strings here and must not be logged. */
@@ -29,7 +33,10 @@ export type Settings = ReturnType<typeof readSettings>;
 /** Returns the secret values of the settings, for the log to hide. */
 export function secretsOf(settings: Settings): string[] {
   const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
-  const keys = projects.map(({ apiKey }) => apiKey);
+  const keys = projects.flatMap(({ apiKey, deployments = [] }) => [
+    apiKey,
+    ...deployments.flatMap((one) => ('github' in one ? [one.github.token] : secretsOfWebhook(one.webhook))),
+  ]);
   const tokens = [slackBotToken, slackSigningSecret, slackAppToken, settings.redisSentinelPassword, ...keys];
   const { httpProxy, httpsProxy } = settings.proxies;
   const addresses = [settings.redisUrl, settings.slackApiUrl, settings.docsApiUrl, httpProxy, httpsProxy];
@@ -58,26 +65,6 @@ export class SettingsError extends OperatorError {
 }
 
 // Schemas for the kinds of values in settings; their messages name the fix.
-
-/** Returns whether a host name in the form of `URL` is `localhost`, `127.0.0.0/8` or `::1`. */
-const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
-
-/** Accepts `https`, or `http` to this machine: keys and tokens must not cross a network in the clear. */
-function secureUrl(fix: string) {
-  return z.string(`is missing. ${fix}`).refine(
-    (value) => {
-      const url = URL.parse(value);
-      return url?.protocol === 'https:' || (url?.protocol === 'http:' && isLoopback(url.hostname));
-    },
-    { error: `must be an https address (http only for this machine). ${fix}`, abort: true },
-  );
-}
-
-/** Returns whether an address has neither a user nor a query nor a fragment. */
-function isPlainUrl(value: string): boolean {
-  const url = URL.parse(value);
-  return !url || [url.username, url.password, url.search, url.hash].every((part) => part === '');
-}
 
 /** Accepts the path of a PEM file, and returns its text. */
 const certificate = z.string().transform((path, context) => {

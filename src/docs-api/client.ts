@@ -2,9 +2,15 @@ import { hash } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import type { z } from 'zod';
-import { beforeSending, createOutgoingAgent, type Proxies } from '../runtime/outgoing.ts';
 import {
+  beforeSending,
   connectionCode,
+  createOutgoingAgent,
+  type Proxies,
+  readRetryAfter,
+  rejectOnAbort,
+} from '../runtime/outgoing.ts';
+import {
   DocsApiError,
   type DocsApiErrorKind,
   type DocsApiRequest,
@@ -228,12 +234,6 @@ function requestOf(
   };
 }
 
-/** undici ignores a signal until a connection is open, which may take minutes behind a proxy. */
-const rejectOnAbort = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
-    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
-  });
-
 /** Returns the error of a response that is not 2xx. */
 function statusError(
   operation: DocsApiOperation,
@@ -241,12 +241,11 @@ function statusError(
   retryAfter: string | string[] | undefined,
   json: unknown,
 ): DocsApiError {
-  const seconds = /^\d{1,9}(?:\.\d+)?$/u.exec(String(retryAfter).trim())?.[0];
   return new DocsApiError(operation, kindOfStatus(status), {
     happened: status in refusals ? 'no' : 'unknown',
     status,
     what: `status ${status}`,
-    retryAfterMs: seconds === undefined ? undefined : Math.round(Number(seconds) * 1000),
+    retryAfterMs: readRetryAfter(retryAfter),
     platformMessage: parseErrorText(json),
   });
 }

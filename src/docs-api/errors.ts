@@ -1,3 +1,4 @@
+import { connectionCode } from '../runtime/outgoing.ts';
 import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
 
 /**
@@ -89,16 +90,6 @@ function withoutContent(cause: unknown): Error {
   const error = new Error(connectionCode(cause));
   if (cause instanceof Error) error.name = cause.name;
   return error;
-}
-
-/** Returns the code of a connection's failure; never a part of the data sent. */
-export function connectionCode(error: unknown): string {
-  const proxy = error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message);
-  if (proxy) return `PROXY_${proxy[1]}`;
-  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (inner instanceof Error && 'code' in inner && typeof inner.code === 'string')
-    return inner.code.slice(0, 60);
-  return error instanceof Error ? error.name : 'no reason';
 }
 
 /** One sent request, for logs and metrics, without id, key and body. */

@@ -128,6 +128,7 @@ const permissionText: Record<Permission, string> = {
   export: 'start exports here, so nothing was started',
   agent: 'instruct the docs agent here, so nothing was sent',
   digest: 'set up digests or ask for them here, so nothing was done',
+  deploy: 'update deployments here, so nothing was told',
   admin: 'see this',
   status: 'see this',
 };

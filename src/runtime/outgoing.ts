@@ -59,3 +59,25 @@ export function beforeSending(dispatcher: Dispatcher, check: () => void): Dispat
     return dispatch(options, checked);
   });
 }
+
+/** Returns the code of a connection's failure; never a part of the data sent. */
+export function connectionCode(error: unknown): string {
+  const proxy = error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message);
+  if (proxy) return `PROXY_${proxy[1]}`;
+  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
+  if (inner instanceof Error && 'code' in inner && typeof inner.code === 'string')
+    return inner.code.slice(0, 60);
+  return error instanceof Error ? error.name : 'no reason';
+}
+
+/** Rejects once a signal is aborted: undici ignores it until a connection is open, which may take minutes behind a proxy. */
+export const rejectOnAbort = (signal: AbortSignal) =>
+  new Promise<never>((_, reject) => {
+    signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+  });
+
+/** Returns the milliseconds in a `Retry-After` with seconds; undefined for anything else. */
+export function readRetryAfter(header: string | string[] | undefined): number | undefined {
+  const [seconds] = /^\d{1,9}(?:\.\d+)?$/u.exec(String(header).trim()) ?? [];
+  return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000);
+}

@@ -28,7 +28,7 @@ const layers = [
   ['commands'],
   ['jobs'],
   ['policy'],
-  ['docs-api', 'slack'],
+  ['docs-api', 'slack', 'deployments'],
   ['store'],
   ['metrics'],
   ['runtime', 'domain', 'projects'],

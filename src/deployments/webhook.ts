@@ -1,0 +1,84 @@
+import { createHmac, timingSafeEqual } from 'node:crypto';
+import type { Webhook } from '../projects.ts';
+import { firstLine, type Sender } from './sender.ts';
+
+/** A message by the Standard Webhooks specification. A repeated one has the same `id`. */
+interface WebhookMessage {
+  id: string;
+  body: string;
+}
+
+/** How far the clocks of sender and receiver may differ. Limits how long a message can be replayed. */
+const TOLERANCE_MS = 5 * 60_000;
+
+/** Returns the value of `webhook-signature` for a message. `secret` is `whsec_` and base64. */
+export function signWebhook(secret: string, { id, body }: WebhookMessage, timestamp: string): string {
+  const key = Buffer.from(secret.replace(/^whsec_/, ''), 'base64');
+  return `v1,${createHmac('sha256', key).update(`${id}.${timestamp}.${body}`).digest('base64')}`;
+}
+
+/** Returns whether a message was signed with the secret, less than five minutes from now. */
+export function verifyWebhook(
+  secret: string,
+  headers: Record<string, string | string[] | undefined>,
+  body: string,
+  nowMs: number,
+): boolean {
+  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
+    (name) => headers[`webhook-${name}`],
+  );
+  if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') return false;
+  if (!/^\d{1,12}$/.test(timestamp) || Math.abs(nowMs - Number(timestamp) * 1000) > TOLERANCE_MS)
+    return false;
+  const expected = Buffer.from(signWebhook(secret, { id, body }, timestamp));
+  const isExpected = (given: Buffer) => given.length === expected.length && timingSafeEqual(given, expected);
+  return signatures.split(' ').some((signature) => isExpected(Buffer.from(signature)));
+}
+
+export type WebhookResult =
+  | { kind: 'delivered' }
+  /** A repetition would be refused, too. `text` is the answer's first line, without links. */
+  | { kind: 'refused'; status: number; text: string }
+  | { kind: 'retry'; status?: number; reason: string; retryAfterMs?: number | undefined };
+
+/** Statuses from 400 to 499 after which the same message may succeed later. */
+const TRANSIENT = [408, 409, 425, 429];
+
+/** Sends a message once. `nowMs` is the time of this attempt. Never rejects. */
+export async function sendWebhook(
+  sender: Pick<Sender, 'send'>,
+  { url, secret }: Pick<Webhook, 'url' | 'secret'>,
+  message: WebhookMessage,
+  nowMs: number,
+  signal?: AbortSignal,
+): Promise<WebhookResult> {
+  const timestamp = String(Math.floor(nowMs / 1000));
+  const headers = {
+    'webhook-id': message.id,
+    'webhook-timestamp': timestamp,
+    'webhook-signature': signWebhook(secret, message, timestamp),
+  };
+  const answer = await sender.send({
+    method: 'POST',
+    url,
+    headers,
+    body: message.body,
+    maxBytes: 4096,
+    signal,
+  });
+  if (answer.status === undefined) return { kind: 'retry', reason: answer.reason };
+  const { status, retryAfterMs } = answer;
+  if (status >= 200 && status < 300) return { kind: 'delivered' };
+  if (status >= 400 && status < 500 && !TRANSIENT.includes(status)) {
+    const secrets = [...secretsOfWebhook({ url, secret }), headers['webhook-signature']];
+    return { kind: 'refused', status, text: firstLine(answer.text, secrets) };
+  }
+  return { kind: 'retry', status, reason: `status ${status}`, retryAfterMs };
+}
+
+/** Returns what no log may contain of a webhook: its secret in two forms, and the query of its address. */
+export const secretsOfWebhook = ({ url, secret }: Pick<Webhook, 'url' | 'secret'>): string[] => [
+  secret,
+  secret.slice('whsec_'.length),
+  ...[new URL(url).search.slice(1)].filter((query) => query !== ''),
+];
