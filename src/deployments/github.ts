@@ -88,7 +88,7 @@ const API_VERSION = '2022-11-28';
 const CLOCKS_MS = 30_000;
 
 /** Returns calls for one workflow, or one event, of a repository. They reject only with `GithubError`. */
-export function createGithub(sender: Pick<Sender, 'send'>, target: GithubWorkflow) {
+export function createGithub(sender: Pick<Sender, 'send' | 'timeoutMs'>, target: GithubWorkflow) {
   const { apiUrl, repository, workflow, event, ref, token } = target;
   const runsPath =
     workflow === undefined ? 'actions/runs' : `actions/workflows/${encodeURIComponent(workflow)}/runs`;
@@ -112,7 +112,7 @@ export function createGithub(sender: Pick<Sender, 'send'>, target: GithubWorkflo
     const json = answer.status === undefined ? undefined : parseJson(answer.text);
     if (answer.status !== undefined && answer.status >= 200 && answer.status < 300) return json;
     const said = z.object({ message: z.string() }).safeParse(json).data?.message;
-    throw new GithubError(one, answer, said && firstLine(said, [token]));
+    throw new GithubError(one, answer, said && firstLine(said.slice(0, 2000).replace(/\s+/gu, ' '), [token]));
   }
 
   async function read<T extends z.ZodType>(schema: T, name: string, path: string, signal?: AbortSignal) {
@@ -127,16 +127,18 @@ export function createGithub(sender: Pick<Sender, 'send'>, target: GithubWorkflo
   return {
     /** Starts the workflow. It must not happen twice. */
     async dispatch({ jobId, domain, version }: Export, isTooLate: () => boolean): Promise<Dispatched> {
+      // For both requests together.
+      const signal = AbortSignal.timeout(sender.timeoutMs);
       const inputs = { job_id: jobId, domain, ...(version !== undefined && { version }) };
       const name = 'dispatch';
       if (workflow === undefined) {
         const body = { event_type: event, client_payload: inputs };
-        await call({ name, method: 'POST', path: 'dispatches', body, isTooLate });
+        await call({ name, method: 'POST', path: 'dispatches', body, isTooLate, signal });
         return { happened: 'yes' };
       }
       const path = `actions/workflows/${encodeURIComponent(workflow)}/dispatches`;
       const send = (more: object) =>
-        call({ name, method: 'POST', path, body: { ref, inputs, ...more }, isTooLate });
+        call({ name, method: 'POST', path, body: { ref, inputs, ...more }, isTooLate, signal });
       const json = await send({ return_run_details: true }).catch((error: GithubError) => {
         // GitHub Enterprise Server before 3.21 refuses the key.
         if (error.status === 422 && error.text?.includes('return_run_details')) return send({});

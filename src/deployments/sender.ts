@@ -37,6 +37,9 @@ export function createSender(options: { proxies?: Proxies; timeoutMs?: number } 
   // The other side may have closed a kept connection. Then it is unknown whether a request arrived.
   const connections = createOutgoingAgent(proxies, { connectTimeout: timeoutMs / 2, pipelining: 0 });
   return {
+    /** Limit for a whole call. */
+    timeoutMs,
+
     /** Never rejects. */
     async send({ method, url, headers, body, maxBytes, isTooLate, ...request }: OutgoingRequest) {
       const limit = AbortSignal.timeout(timeoutMs);
