@@ -5,7 +5,7 @@ import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
-import type { Deployment, GithubWorkflow, Project, Webhook } from '../projects.ts';
+import type { Deployment, Project } from '../projects.ts';
 import { lengthOf, singleLine } from '../slack/text.ts';
 
 /** Environment variables by name. */
@@ -74,16 +74,12 @@ const apiKey = (env: Env) =>
     return { ...key, apiKeyExpires: source.expires };
   });
 
-/** Returns whether a text is a secret by the Standard Webhooks specification. */
-const isWebhookSecret = (text: string) => {
+/** Checks a secret by the Standard Webhooks specification. */
+function webhookSecretFlaw(text: string): string | undefined {
   const bytes = Buffer.from(text.slice(6), 'base64').length;
-  return /^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && bytes >= 24 && bytes <= 64;
-};
-
-const webhookSecretFlaw = (text: string) =>
-  isWebhookSecret(text)
-    ? undefined
-    : 'names a secret that is not whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)".';
+  if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && bytes >= 24 && bytes <= 64) return undefined;
+  return 'names a secret that is not whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)".';
+}
 
 const tokenFlaw = (text: string) => {
   const flaw = secretFlaw(text);
@@ -95,8 +91,11 @@ const secretSource = z.union([
   z.strictObject({ file: z.string().min(1) }),
 ]);
 
+/** Returns why a text cannot be the secret, with the fix; undefined if it can. */
+type FlawOf = (text: string) => string | undefined;
+
 /** No message may repeat the value: it may be the secret. */
-const secret = (env: Env, what: string, flawOf: (text: string) => string | undefined) =>
+const secret = (env: Env, what: string, flawOf: FlawOf) =>
   z.unknown().transform((value, context): string => {
     const source = secretSource.safeParse(value).data;
     const problem =
@@ -199,24 +198,21 @@ const github = (env: Env) =>
 const deploymentProblem =
   'must have either a webhook or github. Write it like webhook: { url: https://deploy.example.com/docket, secret: { env: ACME_DEPLOY_SECRET } }.';
 
-const deployment = (env: Env) =>
-  z
-    .strictObject({ webhook: webhook(env).optional(), github: github(env).optional() }, deploymentProblem)
-    .transform(({ webhook, github }, context): { webhook: Webhook } | { github: GithubWorkflow } => {
-      if (webhook !== undefined && github === undefined) return { webhook };
-      if (github !== undefined && webhook === undefined) return { github };
-      context.addIssue(deploymentProblem);
-      return z.NEVER;
-    });
-
-const deployments = (env: Env) =>
-  z.record(z.string(), deployment(env), mapProblem).transform((all, context) =>
-    Object.entries(all).map(([name, one]): Deployment => {
-      if (!isName.test(name))
-        context.addIssue({ code: 'custom', path: [name], message: `is not a name. ${NAME_FIX}` });
-      return { name, ...one };
-    }),
-  );
+const deployments = (env: Env) => {
+  const either = { webhook: webhook(env).optional(), github: github(env).optional() };
+  return z
+    .record(z.string(), z.strictObject(either, deploymentProblem), mapProblem)
+    .transform((all, context) =>
+      Object.entries(all).flatMap(([name, { webhook, github }]): Deployment[] => {
+        const add = (message: string) => context.addIssue({ code: 'custom', path: [name], message });
+        if (!isName.test(name)) add(`is not a name. ${NAME_FIX}`);
+        if (webhook !== undefined && github === undefined) return [{ name, webhook }];
+        if (github !== undefined && webhook === undefined) return [{ name, github }];
+        add(deploymentProblem);
+        return [];
+      }),
+    );
+};
 
 const projectSchema = (env: Env) =>
   z.strictObject(
@@ -411,12 +407,7 @@ const keyInFile = (apiKeyFile: string, apiKeyVariable: string, env: Env): Projec
 
 const KEY = 'an admin API key';
 
-function variableProblem(
-  name: string,
-  env: Env,
-  what: string,
-  flawOf: (text: string) => string | undefined,
-): string | undefined {
+function variableProblem(name: string, env: Env, what: string, flawOf: FlawOf): string | undefined {
   const text = env[name];
   return text === undefined
     ? `names an environment variable that is not set. Set it to ${what}.`
@@ -427,7 +418,7 @@ function variableProblem(
 export const keyFileProblem = (path: string, env: Env): string | undefined =>
   fileProblem(path, KEY, (key) => keyProblem(key, env));
 
-function fileProblem(path: string, what: string, flawOf: (text: string) => string | undefined) {
+function fileProblem(path: string, what: string, flawOf: FlawOf): string | undefined {
   try {
     const text = readKeyFile(path);
     return text === '' ? `names a file that is empty. Put ${what} into it.` : flawOf(text);

@@ -55,7 +55,13 @@ limits:
           channels: [],
         },
       ],
-      allow: { export: ['everyone'], agent: ['S0DOCS'], digest: [], admin: ['U0ANA', 'W0BEN'] },
+      allow: {
+        export: ['everyone'],
+        agent: ['S0DOCS'],
+        digest: [],
+        deploy: ['U0ANA', 'W0BEN'],
+        admin: ['U0ANA', 'W0BEN'],
+      },
       links: 'requester',
       replies: 'mention',
       limits: {
