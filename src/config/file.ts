@@ -325,7 +325,7 @@ function readYaml(text: string): { value?: unknown; brokenAt?: string } {
   return { brokenAt: `${line}:${col}` };
 }
 
-/** Returns the place of an issue and its problem. The part below `SECRETS` is left out. */
+/** Returns the place of an issue and its problem. The part below `apiKey` may be a key, and is left out. */
 function problemsOfIssue({ path, message, ...issue }: z.core.$ZodIssue): string[] {
   if (issue.code !== 'unrecognized_keys') return [`${formatPath(path)} ${message}`.trim()];
   return issue.keys.map(
@@ -333,12 +333,9 @@ function problemsOfIssue({ path, message, ...issue }: z.core.$ZodIssue): string[
   );
 }
 
-/** What stands below these keys may be a secret. */
-const SECRETS = ['apiKey', 'secret', 'token'];
-
 /** Returns a path such as `projects.acme.domains[1]`. */
 function formatPath(path: readonly PropertyKey[]): string {
-  const key = path.findIndex((step) => SECRETS.includes(String(step))) + 1;
+  const key = path.indexOf('apiKey') + 1;
   const steps = path.slice(0, key === 0 ? undefined : key).map((step) => {
     if (typeof step === 'number') return `[${step}]`;
     const name = String(step);

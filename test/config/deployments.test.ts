@@ -79,6 +79,7 @@ describe('a problem names the place and the fix:', () => {
     ],
     [hook.replace('HOOK', 'TOKEN'), `.webhook.secret ${noSecret}`],
     [hook.replace('HOOK', 'SHORT'), `.webhook.secret ${noSecret}`],
+    [hook.replace('HOOK', 'LONG'), `.webhook.secret ${noSecret}`],
     [
       hook.replace('env: HOOK', 'file: /nowhere'),
       ".webhook.secret names a file that cannot be read (ENOENT). Mend its path, or give Docket's user the right to read it.",
@@ -109,7 +110,12 @@ describe('a problem names the place and the fix:', () => {
       '.github.token names a token that contains a quote, a space or a line break. Copy it again without them.',
     ],
   ])('%s', (text, problem) => {
-    const broken = { ...variables, SHORT: 'whsec_MTIz', BROKEN: 'a b' };
+    const broken = {
+      ...variables,
+      SHORT: 'whsec_MTIz',
+      LONG: `whsec_${Buffer.alloc(65).toString('base64')}`,
+      BROKEN: 'a b',
+    };
     expect(problemsIn(inDeployment(text), broken)).toEqual([`${where}${problem}`]);
   });
 
