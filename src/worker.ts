@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
+import { createDeployments } from './deployments/deployment.ts';
+import { GithubError } from './deployments/github.ts';
+import { createSender } from './deployments/sender.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
 import { DocsApiError, docsProblemOf } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
@@ -49,6 +52,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       accepted ? stores.rejectedKeys.accept(keyId) : stores.rejectedKeys.reject(keyId, now()),
   });
   const docsApis = createDocsApis(settings, parts, watchKey);
+  const getDeployment = connectDeployments(settings, parts);
   const { projects, limits } = settings;
   const { alertAdmins, remindOfExpiry } = createAlerts({
     ...{ projects, stores, outbox, now, log, admin: settings.allow.admin, groupMembers: slack.groupMembers },
@@ -58,6 +62,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     ...stores,
     docs(project) {
       const api = docsApis.get(project);
+      return api && rejectWhenStopping(stopping, api);
+    },
+    deployment(project, name) {
+      const api = getDeployment(project, name);
       return api && rejectWhenStopping(stopping, api);
     },
     projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
@@ -77,6 +85,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       marginMs: timing.callMarginMs,
       didNotHappen: (error) =>
         (error instanceof DocsApiError && error.happened === 'no') ||
+        (error instanceof GithubError && error.happened === 'no') ||
         (error instanceof SlackApiError && error.kind !== 'unclear'),
       stopping,
       newToken: randomUUID,
@@ -115,6 +124,22 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     log,
   });
   closers.add(() => sweeper.stop());
+}
+
+/** Returns what `createDeployments` returns. Failed calls are in the log, since only operators can mend a deployment. */
+function connectDeployments(
+  { projects, proxies }: Settings,
+  { timing, log, closers, metrics, tracing }: RoleParts,
+) {
+  const sender = createSender({ proxies, timeoutMs: timing.deploymentCallMs });
+  closers.add(() => withTimeout(CLOSE_MS, sender.close()));
+  return createDeployments(projects, sender, (call) => {
+    const { kind, outcome, durationMs } = call;
+    metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
+    tracing.called(`deployment ${kind}`, durationMs, outcome);
+    if (outcome === 'ok') log.debug(call, 'deployment');
+    else log.warn(call, 'a call to a deployment failed');
+  });
 }
 
 /** Whether an answer came from the platform, and not from a gateway without one. */

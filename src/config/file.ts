@@ -148,7 +148,7 @@ const webhook = (env: Env) =>
         hasNoUser,
         'has a user or a fragment. Remove it: the secret proves who sends.',
       ),
-      secret: secret(env, 'the secret of the webhook', webhookSecretFlaw),
+      secret: secret(env, 'the secret', webhookSecretFlaw),
       includeLink: z.boolean('must be true or false. The default is false.').default(false),
     },
     mapProblem,
@@ -205,7 +205,7 @@ const deployments = (env: Env) => {
     .transform((all, context) =>
       Object.entries(all).flatMap(([name, { webhook, github }]): Deployment[] => {
         const add = (message: string) => context.addIssue({ code: 'custom', path: [name], message });
-        if (!isName.test(name)) add(`is not a name. ${NAME_FIX}`);
+        if (!isName.test(name)) add(`cannot be the name of a deployment. ${NAME_FIX}`);
         if (webhook !== undefined && github === undefined) return [{ name, webhook }];
         if (github !== undefined && webhook === undefined) return [{ name, github }];
         add(deploymentProblem);

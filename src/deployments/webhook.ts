@@ -3,7 +3,7 @@ import type { Webhook } from '../projects.ts';
 import { firstLine, type Sender } from './sender.ts';
 
 /** A message by the Standard Webhooks specification. A repeated one has the same `id`. */
-interface WebhookMessage {
+export interface WebhookMessage {
   id: string;
   body: string;
 }

@@ -1,3 +1,4 @@
+import type { DeploymentApi } from '../deployments/deployment.ts';
 import type { DocsApi } from '../docs-api/client.ts';
 import type { DocsApiError } from '../docs-api/errors.ts';
 import type { Policy } from '../policy.ts';
@@ -19,6 +20,8 @@ import type { ConversationReaders } from './visibility.ts';
 export interface JobContext extends Stores, CallOnceStore, Pick<ConversationReaders, 'isPublic'> {
   /** The API with a project's key; undefined if the settings no longer have the project. */
   docs: (project: string) => DocsApi | undefined;
+  /** The calls to a deployment of a project; undefined if the settings do not have it. */
+  deployment: (project: string, name: string) => DeploymentApi | undefined;
   projects: readonly Project[];
   /** The platform's id of a project, if the settings have one. */
   projectId: (project: string) => string | undefined;

@@ -67,6 +67,7 @@ export function createMetrics({ version, role, jobs, queues, limits }: MetricPar
     retries: counter('docket_retries_total', { of: ['slack', 'job'] }),
     docsCalls: histogram('docket_docs_api_request_duration_seconds', ['operation', 'outcome'], CALL),
     slackCalls: histogram('docket_slack_call_duration_seconds', ['method', 'outcome'], CALL),
+    deploymentCalls: histogram('docket_deployment_call_duration_seconds', ['kind', 'outcome'], CALL),
     upstreamCalls: counter('docket_upstream_calls_total', {
       upstream: ['docs', 'slack'],
       outcome: ['answered', 'unanswered', 'refused'],

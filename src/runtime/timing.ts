@@ -21,6 +21,8 @@ export const defaultTiming = {
   slackCallMs: 10 * second,
   /** Time limit of one call of the docs API. */
   docsCallMs: 15 * second,
+  /** Time limit of one call to a deployment. */
+  deploymentCallMs: 10 * second,
   /** Added to the time limit of a call: after both, a call without an answer takes effect no more. */
   callMarginMs: 2 * second,
   /** Posts in one conversation, and edits in the workspace, per minute; see `slack/rate-limits.ts`. */

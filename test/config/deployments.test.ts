@@ -68,14 +68,11 @@ describe('a problem names the place and the fix:', () => {
       hook.replace('https://', 'https://bob@'),
       '.webhook.url has a user or a fragment. Remove it: the secret proves who sends.',
     ],
-    [hook.replace('{ env: HOOK }', secret), `.webhook.secret ${named('the secret of the webhook')}`],
-    [
-      hook.replace('{ env: HOOK }', `{ env: HOOK, ${secret}: 1 }`),
-      `.webhook.secret ${named('the secret of the webhook')}`,
-    ],
+    [hook.replace('{ env: HOOK }', secret), `.webhook.secret ${named('the secret')}`],
+    [hook.replace('{ env: HOOK }', `{ env: HOOK, ${secret}: 1 }`), `.webhook.secret ${named('the secret')}`],
     [
       hook.replace('HOOK', 'GONE'),
-      '.webhook.secret names an environment variable that is not set. Set it to the secret of the webhook.',
+      '.webhook.secret names an environment variable that is not set. Set it to the secret.',
     ],
     [hook.replace('HOOK', 'TOKEN'), `.webhook.secret ${noSecret}`],
     [hook.replace('HOOK', 'SHORT'), `.webhook.secret ${noSecret}`],
@@ -121,7 +118,7 @@ describe('a problem names the place and the fix:', () => {
 
   test('a name that no button can have', () => {
     expect(problemsIn(inDeployment(hook, '"a b"'), variables)).toEqual([
-      'docket.yml projects.acme.deployments."a b" is not a name. Use 1 to 40 letters from a to z, digits, - or _.',
+      'docket.yml projects.acme.deployments."a b" cannot be the name of a deployment. Use 1 to 40 letters from a to z, digits, - or _.',
     ]);
   });
 });

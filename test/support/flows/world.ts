@@ -1,4 +1,4 @@
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { expect } from 'vitest';
@@ -15,6 +15,7 @@ import {
 } from '../../../demo/slack/slack.ts';
 import type { Call } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
+import { withTimeout } from '../../../src/runtime/with-timeout.ts';
 import { startTestRedis, type TestRedis } from '../redis.ts';
 import { type EarlyEnd, type RunningBot, spawnAndStop, spawnBot, startBotHere } from './bots.ts';
 
@@ -23,6 +24,7 @@ const quick: Partial<Timing> = {
   permissionMs: 900,
   slackCallMs: 1500,
   docsCallMs: 1000,
+  deploymentCallMs: 1000,
   callMarginMs: 150,
   // Ten times what Slack allows; its stand-in here counts as many, and holds the bot to them as strictly.
   postsPerMinute: 600,
@@ -122,6 +124,9 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     before: { ...channel, members: [...channel.members] },
   }));
   const forgotten = new Set<string>();
+  const deploymentSecrets = new Set<string>();
+  /** What Slack was sent before it was forgotten, the metrics and the audit log. */
+  let shown = '';
   let hasProcesses = false;
 
   /** Returns the environment of a bot, its durations, and the ports of the stand-ins that are its own. */
@@ -147,6 +152,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       ...(config !== undefined && { DOCKET_CONFIG: configFile }),
       ...more,
     };
+    for (const secret of secretsOfDeployments(config, env)) deploymentSecrets.add(secret);
     const times = { ...quick, ...timing };
     return { env, times, addresses };
   }
@@ -176,10 +182,33 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     const prompts = platform.agent.messages.map(({ prompt }) => prompt);
     // A single word may well be one of the log's own.
     const words = [...people, ...prompts].filter((text) => text.length >= 12);
-    return [bot, signingSecret, app, ...keys, ...addresses, ...links, ...signatures, ...words, ...forgotten];
+    const deployments = [...deploymentSecrets, 'X-Signature='];
+    return [
+      ...[bot, signingSecret, app, ...keys, ...addresses, ...links, ...signatures, ...words, ...forgotten],
+      ...deployments,
+    ];
+  }
+
+  /** Keeps what people and operators were shown, to look for the secrets of deployments. */
+  async function keepShown() {
+    if (deploymentSecrets.size === 0) return;
+    shown += JSON.stringify(slack.wire.calls);
+    const metrics = bots
+      .filter(({ port, running }) => port > 0 && running())
+      .map(({ port }) => fetch(`http://127.0.0.1:${port}/metrics`).then((answer) => answer.text()));
+    const readAudit = async () => {
+      const names = await redis.client.keys('{docket}:audit*');
+      return JSON.stringify(await Promise.all(names.map((name) => redis.client.xrange(name, '-', '+'))));
+    };
+    // A test may have ended a bot or Redis, or frozen it.
+    for (const part of await Promise.allSettled(
+      [...metrics, readAudit()].map((read) => withTimeout(1000, read)),
+    ))
+      if (part.status === 'fulfilled') shown += part.value;
   }
 
   async function forget() {
+    await keepShown();
     slack.wire.clear();
     platform.wire.clear();
     for (const secret of secrets()) forgotten.add(secret);
@@ -220,12 +249,14 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     async close() {
       slack.stop();
+      await keepShown();
       await Promise.all(bots.map((bot) => bot.end()));
       await Promise.all([...servers.map((server) => server.close()), redis.close()]);
       folder.remove();
       const output = bots.map((bot) => bot.output()).join('\n');
       expect(output).toContain('Docket is up');
       for (const secret of secrets()) expect(output).not.toContain(secret);
+      for (const secret of deploymentSecrets) expect(shown).not.toContain(secret);
       expect(slack.violations.filter((rule) => !options.mayViolate?.test(rule))).toEqual([]);
       expect(slack.limited).toEqual([]);
     },
@@ -259,6 +290,15 @@ async function dropWork({ client }: TestRedis) {
   }
   const left = await client.keys(`${rateLimits}*`);
   if (left.length > 0) await client.del(...left);
+}
+
+/** Returns the secrets and tokens of deployments that a settings file names, as they are and without their prefix. */
+function secretsOfDeployments(config = '', env: Record<string, string>): string[] {
+  const named = config.matchAll(/\b(?:secret|token): *\{ *(env|file): *([^\s},]+) *\}/g);
+  return [...named].flatMap(([, kind, name = '']) => {
+    const secret = kind === 'env' ? (env[name] ?? '') : readFileSync(name, 'utf8').trim();
+    return [secret, secret.replace(/^whsec_/, '')].filter((text) => text !== '');
+  });
 }
 
 /** A folder that goes when the test ends. */

@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { defaultConfigFile } from '../../../src/config/file.ts';
+import { GithubError } from '../../../src/deployments/github.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
@@ -30,6 +31,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
   return {
     ...createStores(redis),
     docs: () => undefined,
+    deployment: () => undefined,
     projects: [],
     projectId: () => 'prj_1',
     limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...limits },
@@ -63,6 +65,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
       marginMs: timing.callMarginMs,
       didNotHappen: (error) =>
         (error instanceof DocsApiError && error.happened === 'no') ||
+        (error instanceof GithubError && error.happened === 'no') ||
         (error instanceof SlackApiError && error.kind !== 'unclear'),
       stopping,
       newToken,

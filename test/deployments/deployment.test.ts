@@ -1,0 +1,71 @@
+import { expect, onTestFinished, test } from 'vitest';
+import { createDeployments, type DeploymentCall } from '../../src/deployments/deployment.ts';
+import { createSender } from '../../src/deployments/sender.ts';
+import type { Deployment } from '../../src/projects.ts';
+import { answering, tcpServer } from '../support/docs-api/servers.ts';
+
+const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
+const message = { id: 'msg_1_1_0', body: '{}' };
+const update = { jobId: 'se_1', domain: 'docs.acme.com' };
+
+/** The calls to one deployment, and what was reported of them. */
+function connected(deployment: Deployment) {
+  const calls: DeploymentCall[] = [];
+  const sender = createSender({ timeoutMs: 300 });
+  onTestFinished(() => void sender.close());
+  const projects = [{ name: 'acme', deployments: [deployment] }, { name: 'other' }];
+  return { calls, find: createDeployments(projects, sender, (call) => calls.push(call)) };
+}
+
+const webhook = (url: string): Deployment => ({
+  name: 'production',
+  webhook: { url, secret, includeLink: true },
+});
+
+test('a deployment is found by its project and name only', () => {
+  const { find } = connected(webhook('https://x.test/'));
+  expect(find('acme', 'production')).toMatchObject({ kind: 'webhook', includeLink: true });
+  for (const [project, name] of [
+    ['acme', 'staging'],
+    ['other', 'production'],
+    ['gone', 'production'],
+  ] as const)
+    expect(find(project, name)).toBeUndefined();
+});
+
+test.each([
+  [204, 'ok', 'delivered'],
+  [302, 'refused', 'retry'],
+  [410, 'refused', 'refused'],
+  [500, 'failed', 'retry'],
+] as const)('a webhook answered with %i is reported as %s', async (status, outcome, kind) => {
+  const { find, calls } = connected(webhook((await answering(status, `${secret} no`)).url));
+  const api = find('acme', 'production');
+  expect(api?.kind === 'webhook' && (await api.send(message, Date.now()))).toMatchObject({ kind });
+  const call = { project: 'acme', deployment: 'production', kind: 'webhook', status, outcome };
+  expect(calls).toEqual([{ ...call, reason: undefined, durationMs: expect.any(Number) }]);
+});
+
+test('calls to GitHub are reported, also without an answer', async () => {
+  const github = { repository: 'acme/infra', workflow: 'a.yml', ref: 'main', token: 'github_pat_1' };
+  const started = connected({
+    name: 'staging',
+    github: { ...github, apiUrl: (await answering(204, '')).url },
+  });
+  const api = started.find('acme', 'staging');
+  if (api?.kind !== 'github') throw new Error('it is a workflow');
+  expect([api.repository, api.starts]).toEqual(['acme/infra', 'a.yml']);
+  expect(await api.dispatch(update, () => false)).toEqual({ happened: 'yes' });
+  expect(started.calls).toMatchObject([
+    { deployment: 'staging', kind: 'github', outcome: 'ok', status: 204 },
+  ]);
+
+  const silent = connected({
+    name: 'staging',
+    github: { ...github, apiUrl: (await tcpServer(() => {})).url },
+  });
+  const lost = silent.find('acme', 'staging');
+  await expect(lost?.kind === 'github' && lost.getRun(7)).rejects.toMatchObject({ happened: 'unknown' });
+  const reason = 'no answer in time';
+  expect(silent.calls).toMatchObject([{ kind: 'github', outcome: 'failed', status: undefined, reason }]);
+});
