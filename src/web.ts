@@ -13,6 +13,7 @@ import { createSystemStatus } from './jobs/status/status.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createReceiptClock } from './runtime/receipt.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
+import { receiveCallbacks } from './server/callbacks.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
 import { createOutbox } from './slack/outbox.ts';
 import { postEphemeral } from './slack/response-url.ts';
@@ -85,6 +86,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     messages: stores.messages,
     wake: (delivery) => enqueueRun(queues, delivery),
   });
+  receiveCallbacks({ ...parts, ...stores, projects, wake });
   const receipt = createReceiptClock(monotonicMs);
   closers.add(async () => receipt.stop());
   bind(bolt, {

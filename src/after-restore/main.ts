@@ -6,6 +6,9 @@ import { readPartialSettings, redisAddressOf } from '../config/settings.ts';
 import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
 import { addProblem } from '../jobs/agent/thread/send.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
+import { dispatchStep } from '../jobs/deployment/job.ts';
+import { type UpdateRun, updateRun } from '../jobs/deployment/record.ts';
+import { updateMessages } from '../jobs/deployment/view.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
 import { type ScheduleRun, scheduleRun } from '../jobs/digest/schedule/record.ts';
@@ -165,6 +168,15 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     await search([rootKey(edition), pagesKey(edition)], Date.parse(range.to));
   }
 
+  /** A webhook can come twice, a workflow must not start twice. */
+  async function closeUpdate(run: UpdateRun) {
+    const shown = updateMessages(run).map(({ key }) => key);
+    await search([...shown, `${run.id}.question.${run.attempt}`], run.sinceMs);
+    if (!['accepted', 'telling'].includes(run.state)) return;
+    const intent = { token: 'after-restore', sinceMs: LONG_AGO_MS };
+    await writeIntent(redis, run, dispatchStep(run), intent);
+  }
+
   async function closeLink(run: ExportRun) {
     const key = privateKey(run, 0);
     await search([key, `${key}.${run.relinked + 1}`], run.sinceMs);
@@ -175,6 +187,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     export: (id) => ifFound(runs.load(id, exportRun), closeExport),
     digest: (id) => ifFound(runs.load(id, editionRun), closeEdition),
     'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),
+    deployment: (id) => ifFound(runs.load(id, updateRun), closeUpdate),
     link: (id) => ifFound(runs.load(id, exportRun), closeLink),
   };
 

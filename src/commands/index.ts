@@ -1,4 +1,5 @@
 import { agentCommands } from './agent/command.ts';
+import { deploymentCommands } from './deployment/buttons.ts';
 import { digestCommands } from './digest/command.ts';
 import { exportCommands } from './export/command.ts';
 import { homeCommands } from './home/home.ts';
@@ -9,6 +10,7 @@ import { workspaceCommands } from './workspace/workspace.ts';
 /** Everything that people can do, feature by feature. */
 export const registry = mergeRegistries([
   exportCommands,
+  deploymentCommands,
   agentCommands,
   digestCommands,
   statusCommands,

@@ -2,6 +2,7 @@ import { workspaceLimits } from '../slack/rate-limits.ts';
 import { limitNameOf, type RateLimit, type RateLimitUsage } from '../store/rate-limit.ts';
 import type { RunBase } from '../store/runs.ts';
 import { agentFeature } from './agent/feature.ts';
+import { deploymentFeature } from './deployment/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
 import type { Feature, LimitContext, WorkContext } from './feature.ts';
@@ -30,6 +31,7 @@ const statusFeature: Feature = {
 /** The features on the Home tab and in `/docs-status`, in this order. */
 export const features: readonly Feature[] = [
   exportFeature,
+  deploymentFeature,
   outboxFeature,
   agentFeature,
   digestFeature,

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { RunRef } from '../store/run-scripts.ts';
 import { mentionJob } from './agent/mention.ts';
 import { threadJob } from './agent/thread/job.ts';
+import { updateJob } from './deployment/job.ts';
 import { editionJob } from './digest/edition/job.ts';
 import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
@@ -32,6 +33,7 @@ export const outboxJob: Job = {
 export const jobs = [
   exportJob,
   linkJob,
+  updateJob,
   threadJob,
   mentionJob,
   figuresJob,

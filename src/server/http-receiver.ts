@@ -133,13 +133,13 @@ function parseBody(contentType: string | undefined, sent: string): unknown {
  * off. If all open bodies together are too long, only short ones are read, since Slack's are. The server limits the
  * time for a body.
  */
-function createBodyReader() {
+export function createBodyReader(longestBytes = MAX_BYTES) {
   let openBytes = 0;
   const maxBytes = () =>
-    openBytes <= MAX_OPEN_BYTES ? MAX_BYTES : openBytes <= 2 * MAX_OPEN_BYTES ? SHORT_BYTES : 0;
+    openBytes <= MAX_OPEN_BYTES ? longestBytes : openBytes <= 2 * MAX_OPEN_BYTES ? SHORT_BYTES : 0;
 
   return async function readBody(request: IncomingMessage): Promise<{ body: string; refusal?: number }> {
-    if (Number(request.headers['content-length']) > MAX_BYTES) return { body: '', refusal: 413 };
+    if (Number(request.headers['content-length']) > longestBytes) return { body: '', refusal: 413 };
     const chunks: Buffer[] = [];
     let bytes = 0;
     // Without a listener, an error of the connection would end the process.
@@ -149,7 +149,7 @@ function createBodyReader() {
         chunks.push(chunk);
         bytes += chunk.length + CHUNK_OVERHEAD_BYTES;
         openBytes += chunk.length + CHUNK_OVERHEAD_BYTES;
-        if (bytes > maxBytes()) return { body: '', refusal: bytes > MAX_BYTES ? 413 : 503 };
+        if (bytes > maxBytes()) return { body: '', refusal: bytes > longestBytes ? 413 : 503 };
       }
       return { body: Buffer.concat(chunks).toString() };
     } catch {

@@ -48,7 +48,8 @@ export async function startHttpServer(
   // No part of a request is logged: anybody can choose its address.
   const server = createServer(limits, async (request, response) => {
     const [path] = (request.url ?? '').split('?', 1);
-    const handler = routes.get(`${request.method} ${path}`);
+    const folder = path?.slice(0, path.lastIndexOf('/') + 1);
+    const handler = routes.get(`${request.method} ${path}`) ?? routes.get(`${request.method} ${folder}`);
     try {
       if (handler === undefined) refuse(response, 404);
       else if (request.method === 'GET' && hasBody(request)) refuse(response, 400);
@@ -73,7 +74,10 @@ export async function startHttpServer(
 
   return {
     port: bound,
-    /** Answers requests with this method and path, such as `GET /healthz`, with any query. */
+    /**
+     * Answers requests with this method and path, such as `GET /healthz`, with any query. A path with a slash at its end
+     * takes every name in that folder.
+     */
     route: (name: `${'GET' | 'POST'} /${string}`, handler: HttpHandler) => void routes.set(name, handler),
     /** Stops listening, waits up to 3 s for open requests, and cuts off the rest. Safe to call twice. */
     close() {

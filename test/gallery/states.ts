@@ -3,6 +3,7 @@ import { cards } from './states/agent/cards.ts';
 import { ephemerals, mentions, modals } from './states/agent/people.ts';
 import { endings, rounds } from './states/agent/rounds.ts';
 import { delays, troubles } from './states/agent/troubles.ts';
+import { deploymentStates } from './states/deployment.ts';
 import { askStates, digestModalStates } from './states/digest/asks.ts';
 import { answerStates, editionStates } from './states/digest/editions.ts';
 import { alertStates, scheduleStates } from './states/digest/schedules.ts';
@@ -14,6 +15,7 @@ import { workspaceStates } from './states/workspace.ts';
 export const states: readonly GalleryState[] = [
   ...exportStates,
   ...linkStates,
+  ...deploymentStates,
   ...[...cards, ...rounds, ...endings, ...troubles, ...delays, ...ephemerals, ...mentions, ...modals],
   ...[
     ...editionStates,

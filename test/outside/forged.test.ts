@@ -1,6 +1,11 @@
-import { describe, expect, test } from 'vitest';
+import { randomBytes } from 'node:crypto';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
 import { registry } from '../../src/commands/index.ts';
+import { updateActions } from '../../src/jobs/deployment/record.ts';
 import { keys } from '../../src/store/keys.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
 import { dayAfter, digestsOn, digestWorld } from '../support/flows/digest-stage.ts';
@@ -25,23 +30,41 @@ const NAME_NOTHING = [
 ];
 
 /** Their buttons carry what those beside them do not. */
-const OF_THEIR_OWN = ['agent.start_new', 'digest.ask_agent'];
+const OF_THEIR_OWN = ['agent.start_new', 'digest.ask_agent', ...updateActions];
 
 /** Guests and other organizations are named here, so that nothing but what they can see stands in their way. */
 const everybody =
-  'allow: { export: [everyone, U0GUS, U0EVE], agent: [everyone, U0GUS, U0EVE], digest: [everyone, U0GUS, U0EVE] }\n';
+  'allow: { export: [everyone, U0GUS, U0EVE], agent: [everyone, U0GUS, U0EVE], digest: [everyone, U0GUS, U0EVE], deploy: [everyone, U0GUS, U0EVE] }\n';
 
 const REFUSED = expect.stringMatching(
   /somebody else's|n.t yours|[Oo]nly (?:whoever|the author)|Only \S+ can answer|can't see|another workspace|no longer (?:know|have)/,
 );
 
+/** It takes every webhook. */
+const receiver = createServer((_, response) => void response.writeHead(204).end());
+beforeAll(() => once(receiver.listen(0, '127.0.0.1'), 'listening'));
+afterAll(() => receiver.close());
+
+const deployments = () => {
+  const { port } = receiver.address() as AddressInfo;
+  const webhook = `{ url: http://127.0.0.1:${port}, secret: { env: DEPLOY_SECRET } }`;
+  return updateActions.map((_, n) => `      d${n}: { webhook: ${webhook} }`).join('\n');
+};
+
 describe('an id that somebody made up', () => {
   const scene = stage({
     ...digestWorld,
-    bot: {
-      env: { DOCS_DOMAIN: 'docs.acme.com' },
-      config: `limits: { analyticsPerHour: 10000 }\n${everybody}`,
-    },
+    bot: ({ platform }) => ({
+      env: { DOCS_DOMAIN: 'docs.acme.com', DEPLOY_SECRET: `whsec_${randomBytes(24).toString('base64')}` },
+      config: `limits: { analyticsPerHour: 10000 }
+${everybody}projects:
+  acme:
+    projectId: ${platform.projectId}
+    domains: [docs.acme.com]
+    deployments:
+${deployments()}
+`,
+    }),
   });
   const { person, asks, exporting, until } = scene;
   const agents = agentsOn(scene);
@@ -89,6 +112,8 @@ describe('an id that somebody made up', () => {
     await exporting('/docs-export docs.acme.com --private', { where: '#private' });
     scene.platform.finish('docs.acme.com');
     await digests.post('I sent you the link privately', '#private');
+    await person('ana').clicks(await digests.post('Update d0', '#private'), 'Update d0');
+    await digests.post('d0 told at', '#private');
     await asks('/docs-export docs.acme.com --private --version next', { where: '#private', who: 'ben' });
     await until(['next', '42%'], '#private');
     scene.platform.finish('docs.acme.com');

@@ -1,5 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
+import { deployButtons } from '../../jobs/deployment/view.ts';
 import { earlierAttemptMessage, site, unchangedProgressMessage } from '../../jobs/export/progress-view.ts';
 import {
   advance,
@@ -310,7 +311,10 @@ const settingsButton = defineRunButton(exportActions.settings, async (run, _butt
     return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
   const url = done && (await tools.loadLink(done.link));
   if (url === undefined) return noLink;
-  await tools.openModal(caller, settingsView(run, url, done?.linkEndsAtMs));
+  const { deployments = [] } = tools.projects.find(({ name }) => name === run.project) ?? {};
+  const mayUpdate = deployments.length > 0 && (await tools.hasPermission('deploy'));
+  const names = mayUpdate ? deployments.map(({ name }) => name) : [];
+  await tools.openModal(caller, settingsView(run, url, done?.linkEndsAtMs, names));
   await tools.audit({ subject: site(run), job: run.jobId, result: 'shown' });
   return undefined;
 });
@@ -321,8 +325,13 @@ const noLink = message([
   ],
 ]);
 
-/** The `staticExport` section, ready to copy, and the features of each setup. */
-export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number | undefined): ModalView {
+/** The `staticExport` section, ready to copy, the deployments that this person may update, and the features of each setup. */
+export function settingsView(
+  run: ExportRun,
+  bundleUrl: string,
+  endsAtMs: number | undefined,
+  deployments: readonly string[] = [],
+): ModalView {
   // In quotes: YAML 1.1 readers misread labels such as 2026-09-01, yes or 1_000.
   const version = run.version === undefined ? '' : `\n  version: ${JSON.stringify(run.version)}`;
   const section = `staticExport:\n  enabled: true\n  bundleUrl: ${JSON.stringify(bundleUrl)}${version}`;
@@ -335,6 +344,9 @@ export function settingsView(run: ExportRun, bundleUrl: string, endsAtMs: number
       [...life, ' Anyone who has it can download the bundle. Export again when new content is published.'],
     ]).blocks,
     preformatted(section),
+    ...(deployments.length === 0
+      ? []
+      : message(['Or let me tell a deployment:'], deployButtons(run.id, deployments)).blocks),
     ...message([[{ bold: 'What works where' }], ...features]).blocks,
   ];
   return reportView('Deployment settings', blocks);

@@ -286,10 +286,18 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
     const bundle = await docs.createBundle({ jobId: run.jobId ?? '' }, { signal: stopping });
     const { bundleUrl, expiresAt: linkEndsAtMs, sizeBytes } = bundle;
     await links.put(link, bundleUrl, linkEndsAtMs ?? now() + DEFAULT_LINK_TTL_MS);
-    return end(run, { kind: 'done', link, linkEndsAtMs, sizeBytes, privately }, context);
+    const deployments = await deploymentsOf(run, context);
+    return end({ ...run, deployments }, { kind: 'done', link, linkEndsAtMs, sizeBytes, privately }, context);
   } catch (error) {
     return handleFailure({ ...run, alone: privately }, error, context);
   }
+}
+
+/** Returns the deployments that the message offers to update: none if the requester may not, or Slack does not answer. */
+async function deploymentsOf({ job, project, requester }: ExportRun, { projects, policy }: JobContext) {
+  const names = projects.find(({ name }) => name === project)?.deployments?.map(({ name }) => name);
+  if (names === undefined || job === 'link') return undefined;
+  return (await policy.check(requester.id, 'deploy')).kind === 'allowed' ? names : undefined;
 }
 
 /**

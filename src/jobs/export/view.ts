@@ -19,6 +19,7 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../slack/text.ts';
+import { deployButtons } from '../deployment/view.ts';
 import {
   keyRemedyText,
   noPlaceMessage,
@@ -263,28 +264,40 @@ function doneMessage(run: ExportRun, done: DoneEnding): Message {
     tookText(run) && `took ${tookText(run)}`,
   );
   const mention = peopleOf(run);
-  if (!done.privately) return linkMessage(run, done, sentence, mention);
+  if (!done.privately) return linkMessage(run, done, sentence, mention, updatesOf(run));
   const whom = run.watchers.length === 0 ? 'you' : personName(run.requester.name);
   const sent =
     done.refusal === undefined
       ? `I sent ${whom} the link privately.`
       : `Slack doesn't let me send ${whom} direct messages (${done.refusal}), so nobody has the link yet.`;
   const ownLink = runButtonOf(run, 'Get my own link', exportActions.ownLink);
-  return layout({ icon: '✅', mention, lines: [`${sentence}. ${sent}`], buttons: [ownLink] });
+  const buttons = [ownLink, ...updatesOf(run)];
+  return layout({ icon: '✅', mention, lines: [`${sentence}. ${sent}`], buttons });
 }
+
+const updatesOf = ({ id, deployments = [] }: ExportRun) => deployButtons(id, deployments);
 
 const peopleOf = ({ requester, watchers }: ExportRun) => [requester, ...watchers];
 
 /** The link while it works, then a note that it has expired. */
-function linkMessage(run: ExportRun, done: DoneEnding, sentence: string, mention: { id: string }[]): Message {
+function linkMessage(
+  run: ExportRun,
+  done: DoneEnding,
+  sentence: string,
+  mention: { id: string }[],
+  updates: ButtonParts[] = [],
+): Message {
   const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
   const newLink = runButtonOf(run, 'New link', exportActions.newLink);
   return layout({
     icon: '✅',
     mention,
     ...(done.expired
-      ? { lines: [sentence, linkExpiredParts(done, 'The link')], buttons: [primary(newLink), settings] }
-      : workingLink(done, [sentence], exportActions.download, newLink, settings)),
+      ? {
+          lines: [sentence, linkExpiredParts(done, 'The link')],
+          buttons: [primary(newLink), settings, ...updates],
+        }
+      : workingLink(done, [sentence], exportActions.download, newLink, settings, ...updates)),
   });
 }
 
@@ -296,7 +309,7 @@ const workingLink = (
   lines: Line[],
   download: string,
   again?: ButtonParts & { value: string },
-  settings?: ButtonParts,
+  ...others: ButtonParts[]
 ): Layout => ({
   lines,
   small: [
@@ -307,7 +320,7 @@ const workingLink = (
       'Anyone who has it can download the bundle.',
     ],
   ],
-  buttons: [downloadButton(download, done), settings],
+  buttons: [downloadButton(download, done), ...others],
   menu: again && { entries: [again], value: again.value },
 });
 

@@ -1,0 +1,124 @@
+import { updateSubject } from '../../jobs/deployment/feature.ts';
+import {
+  advance,
+  canRestart,
+  deployButton,
+  deploymentActions,
+  endUpdate,
+  newUpdate,
+  restart,
+  type UpdateRun,
+  updateActions,
+  updateButton,
+  updateKind,
+  updateRun,
+} from '../../jobs/deployment/record.ts';
+import { alreadyToldMessage, startedMessage } from '../../jobs/deployment/view.ts';
+import { exportKind, latestLink } from '../../jobs/export/record.ts';
+import { cardKey } from '../../jobs/export/view.ts';
+import type { Person } from '../../jobs/visibility.ts';
+import { type Message, message } from '../../slack/blocks.ts';
+import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
+import { defineButton, type Registry } from '../registry.ts';
+
+const gone = message([['I no longer remember this export.']]);
+
+const notDone = message([['This export has no bundle yet. Click again when it is done.']]);
+
+const notConfigured = message([
+  ['My settings no longer have this deployment. Ask the people who run Docket.'],
+]);
+
+/** [Update …] under an export: tells a deployment of it. */
+const update = (action: string) =>
+  defineButton({
+    action,
+    may: 'deploy',
+    value: deployButton,
+    async run({ run: runId, deployment }, caller, tools) {
+      const run = await tools.intake.loadVisible(runId, exportKind, caller, gone);
+      const { teamId, jobId, project, domain, version, pageCount: pages, asked, inDirectMessage } = run;
+      const link = latestLink(run);
+      if (jobId === undefined || link === undefined) return notDone;
+      const targets = tools.projects.find(({ name }) => name === project)?.deployments ?? [];
+      if (!targets.some(({ name }) => name === deployment)) return notConfigured;
+      const about = { project, deployment, domain, version, jobId, pages };
+      const { sizeBytes, linkEndsAtMs } = link;
+      const by = { id: caller.user.id, name: caller.user.name };
+      const place = { under: cardKey(run), asked, inDirectMessage };
+      const wanted = newUpdate({ teamId, ...about, sizeBytes, linkEndsAtMs, ...place, by }, tools.now());
+      if ((await tools.intake.start(wanted, caller)).kind !== 'repeated')
+        return started(wanted, caller, tools);
+      const known = await tools.intake.loadKnown(wanted.id, updateRun, caller);
+      if (known?.state === 'told') return alreadyToldMessage(known);
+      return change(wanted.id, undefined, caller, tools, tellAgain);
+    },
+  });
+
+/** A modal would show nothing of it. */
+async function started(
+  run: UpdateRun,
+  { modalId }: Caller,
+  tools: CommandTools,
+): Promise<Message | undefined> {
+  await tools.audit({ subject: updateSubject(run), job: run.jobId, result: 'accepted' });
+  return modalId === undefined ? undefined : startedMessage(run);
+}
+
+type Change = (run: UpdateRun, by: Person, nowMs: number) => UpdateRun | undefined;
+
+const isOpen = ({ state }: UpdateRun) => state === 'unknown';
+
+const answered = (run: UpdateRun, { attempt }: UpdateRun, by: Person, action: 'ran' | 'again' | 'leave') => ({
+  ...run,
+  answer: { attempt, by: { id: by.id, name: by.name }, action },
+});
+
+const tellAgain: Change = (run, { id, name }, nowMs) => {
+  const next = restart(run, { id, name }, nowMs);
+  if (isOpen(run)) return answered(next, run, { id, name }, 'again');
+  return canRestart(run) ? next : undefined;
+};
+
+/** What the buttons do. Each returns undefined if the update has moved on since the button was shown. */
+const changes = {
+  again: tellAgain,
+  ran: (run, by, nowMs) => {
+    if (!isOpen(run)) return undefined;
+    return answered(advance(run, { state: 'told', toldAtMs: nowMs, workflow: {} }, nowMs), run, by, 'ran');
+  },
+  leave: (run, by, nowMs) =>
+    isOpen(run) ? answered(endUpdate(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,
+} satisfies Record<string, Change>;
+
+/** Applies a click; `attempt` is that of the button. */
+const change = (
+  id: string,
+  attempt: number | undefined,
+  caller: Caller,
+  tools: CommandTools,
+  apply: Change,
+): Promise<Message | undefined> =>
+  retryStale('update', async () => {
+    const run = await tools.intake.loadVisible(id, updateKind, caller, gone);
+    const isCurrent = attempt === undefined || attempt === run.attempt;
+    const next = isCurrent ? apply(run, caller.user, tools.now()) : undefined;
+    if (next === undefined) return handledMessage(undefined, caller.user.id);
+    if ((await tools.intake.resume(next, caller)).kind === 'stale') return 'stale';
+    return started(next, caller, tools);
+  });
+
+export const deploymentCommands = {
+  buttons: [
+    ...updateActions.map(update),
+    ...(Object.keys(changes) as (keyof typeof changes)[]).map((name) =>
+      defineButton({
+        action: deploymentActions[name],
+        may: 'deploy',
+        value: updateButton,
+        run: ({ update: id, attempt }, caller, tools) => change(id, attempt, caller, tools, changes[name]),
+      }),
+    ),
+  ],
+  urlActions: [deploymentActions.openRun],
+} satisfies Partial<Registry>;

@@ -1,0 +1,278 @@
+import { GithubError } from '../../deployments/github.ts';
+import { DocsApiError } from '../../docs-api/errors.ts';
+import { backoffMs } from '../../runtime/timing.ts';
+import type { LoadedRun } from '../../store/runs.ts';
+import type { JobContext } from '../context.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
+import { lookupRetryMs, nextPollMs } from '../polling.ts';
+import { updateNeeds, updateSubject } from './feature.ts';
+import {
+  advance,
+  applyCallback,
+  endUpdate,
+  latestAlias,
+  type UpdateEnding,
+  type UpdateRun,
+  updateRun,
+  webhookId,
+} from './record.ts';
+import { updateMessages } from './view.ts';
+
+type Result = Promise<StepResult<UpdateRun>>;
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+const DAY_MS = 24 * HOUR_MS;
+
+/** How long a deployment may refuse or miss a message before Docket stops. */
+const TELL_MS = HOUR_MS;
+
+/** A link is renewed a tenth of its life before its end, and at least this long. */
+const MIN_AHEAD_MS = 10 * MINUTE_MS;
+
+/** Links are renewed for this long after somebody, or the schedule, last asked for the update. */
+const RENEW_MS = 30 * DAY_MS;
+
+/** How long the run of a workflow is polled. */
+const WATCH_MS = 2 * HOUR_MS;
+
+const steps: Record<UpdateRun['state'], (run: UpdateRun, context: JobContext) => Result> = {
+  accepted: begin,
+  linking: makeLink,
+  telling: tell,
+  unknown: awaitAnswer,
+  told: keepCurrent,
+  ended: async () => idle,
+};
+
+/** Tells one deployment of one export, and keeps its link fresh until the deployment is told of another. */
+export const updateJob = defineRunJob({
+  name: 'deployment',
+  queue: 'docs-export',
+  concurrency: 100,
+  schema: updateRun,
+  messages: updateMessages,
+  needs: updateNeeds.of,
+  auditLine: (run) => ({
+    ...{ user: run.by, channel: run.asked.channel, what: 'deployment' },
+    ...{ subject: updateSubject(run), job: run.jobId },
+  }),
+  step,
+  giveUp: async ({ run }, context, ref) => {
+    if (run.state === 'ended') return idle;
+    return end(run, { kind: 'broken', ref }, context);
+  },
+});
+
+async function step({ run, inbox }: LoadedRun<UpdateRun>, context: JobContext): Result {
+  // The schedule's message shows the state. Before the step, so that a crash after a save leaves nothing stale.
+  if (run.schedule !== undefined) await context.runs.markDue('export-schedule', run.schedule);
+  if (inbox.length > 0) {
+    const next = inbox.reduce(applyCallback, run);
+    const { outcome } = next;
+    const audit = outcome !== run.outcome && outcome ? { audit: `reported: ${outcome.state}` } : {};
+    return save(next, { consumed: inbox.length, ...audit });
+  }
+  return steps[run.state](run, context);
+}
+
+const end = (run: UpdateRun, ending: UpdateEnding, { now }: JobContext) =>
+  save(endUpdate(run, ending, now()), { audit: `ended: ${ending.kind}` });
+
+/** Whether the deployment was told, or is to be told, of another export since. */
+const isSuperseded = async (run: UpdateRun, { runs }: JobContext) =>
+  (await runs.byAlias(latestAlias(run))) !== run.id;
+
+const endSuperseded = (run: UpdateRun, { now }: JobContext) =>
+  save(endUpdate(run, { kind: 'superseded' }, now()));
+
+async function begin(run: UpdateRun, context: JobContext): Result {
+  const { runs, policy, now } = context;
+  const permission = await policy.check(run.by.id, 'deploy');
+  if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
+  if (permission.kind === 'refused')
+    return end(run, { kind: 'permission', contacts: permission.contacts }, context);
+  const target = context.deployment(run.project, run.deployment);
+  if (target === undefined) return end(run, { kind: 'missing' }, context);
+  const latest = await runs.byAlias(latestAlias(run));
+  // Kept first: after a crash, the replaced update still has to learn of it.
+  if (latest !== undefined && latest !== run.id && latest !== run.replaces)
+    return save({ ...run, replaces: latest });
+  await runs.alias(latestAlias(run), run.id);
+  if (run.replaces !== undefined) await runs.markDue('deployment', run.replaces);
+  const state = target.kind === 'webhook' && target.includeLink ? 'linking' : 'telling';
+  return save(advance(run, { state }, now()));
+}
+
+/** Waits until the failed call is due again; gives up after `maxMs` in the present state. */
+function retryLater(
+  run: UpdateRun,
+  retryAfterMs: number,
+  maxMs: number,
+  { now, timing, random }: JobContext,
+) {
+  const failures = run.failures + 1;
+  const nextTryAtMs = now() + Math.max(retryAfterMs, backoffMs(timing, failures, random()));
+  if (nextTryAtMs > run.sinceMs + maxMs) return undefined;
+  return save({ ...run, failures, nextTryAtMs }, { inMs: nextTryAtMs - now() });
+}
+
+const linkName = ({ id, attempt, renewal }: UpdateRun) => `${id}.${attempt}.${renewal}`;
+
+/** Returns when a link has to be renewed: in time before its end, but not before half its life. */
+function renewalTime(madeAtMs: number, endsAtMs: number): number {
+  const lifeMs = endsAtMs - madeAtMs;
+  return Math.max(endsAtMs - Math.max(lifeMs / 10, MIN_AHEAD_MS), madeAtMs + lifeMs / 2);
+}
+
+/** Requests a download link of its own, which only the deployment gets. */
+async function makeLink(run: UpdateRun, context: JobContext): Result {
+  const { links, stopping, timing, now, log } = context;
+  if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
+  if (await isSuperseded(run, context)) return endSuperseded(run, context);
+  const docs = context.docs(run.project);
+  if (docs === undefined) return end(run, { kind: 'missing' }, context);
+  try {
+    const { bundleUrl, expiresAt } = await docs.createBundle({ jobId: run.jobId }, { signal: stopping });
+    const linkEndsAtMs = expiresAt ?? now() + HOUR_MS;
+    await links.put(linkName(run), bundleUrl, linkEndsAtMs);
+    const renewAtMs = renewalTime(now(), linkEndsAtMs);
+    return save(advance(run, { state: 'telling', linkEndsAtMs, renewAtMs }, now()));
+  } catch (error) {
+    if (!(error instanceof DocsApiError)) throw error;
+    if (error.kind === 'aborted') return wait(0);
+    const later = error.retryable && retryLater(run, error.retryAfterMs ?? 0, timing.limitWaitMs, context);
+    if (later) return later;
+    log.info({ run: run.id, err: error }, 'no link for a deployment');
+    return end(run, { kind: 'noLink', reason: error.platformMessage }, context);
+  }
+}
+
+/** Tells the deployment: a webhook until it is taken, a workflow once. */
+async function tell(run: UpdateRun, context: JobContext): Result {
+  const { now } = context;
+  if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
+  if (await isSuperseded(run, context)) return endSuperseded(run, context);
+  const target = context.deployment(run.project, run.deployment);
+  if (target === undefined) return end(run, { kind: 'missing' }, context);
+  return target.kind === 'webhook' ? sendWebhook(run, target, context) : startWorkflow(run, target, context);
+}
+
+type Target = NonNullable<ReturnType<JobContext['deployment']>>;
+type GithubApi = Extract<Target, { kind: 'github' }>;
+
+async function sendWebhook(
+  run: UpdateRun,
+  target: Extract<Target, { kind: 'webhook' }>,
+  context: JobContext,
+): Result {
+  const { links, stopping, now } = context;
+  const bundleUrl = target.includeLink ? await links.get(linkName(run)) : undefined;
+  // The link has ended meanwhile, or the settings have changed.
+  if (target.includeLink && bundleUrl === undefined) return save(advance(run, { state: 'linking' }, now()));
+  const result = await target.send({ id: webhookId(run), body: webhookBody(run, bundleUrl) }, now());
+  switch (result.kind) {
+    case 'delivered':
+      return told(run, {}, context);
+    case 'refused':
+      return end(run, result, context);
+    case 'retry': {
+      if (stopping.aborted) return wait(0);
+      const later = retryLater(run, result.retryAfterMs ?? 0, TELL_MS, context);
+      return later ?? end(run, { kind: 'gaveUp', reason: result.reason }, context);
+    }
+  }
+}
+
+/** Returns the body of a webhook. The same attempt and link have the same body. */
+function webhookBody(run: UpdateRun, bundleUrl: string | undefined): string {
+  const { deployment, domain, jobId, version, pages, sizeBytes: size, linkEndsAtMs } = run;
+  const expiresAt = linkEndsAtMs === undefined ? undefined : new Date(linkEndsAtMs).toISOString();
+  const data = { deployment, domain, jobId, version, pages, size, expiresAt, bundleUrl };
+  return JSON.stringify({ type: 'export.ready', timestamp: new Date(run.attemptAtMs).toISOString(), data });
+}
+
+/** The deployment has taken the message. */
+function told(run: UpdateRun, changes: Partial<UpdateRun>, { now }: JobContext) {
+  const { toldAtMs = now() } = run;
+  const isRenewal = run.renewal > 0;
+  return save(
+    advance(run, { state: 'told', toldAtMs, ...changes }, now()),
+    isRenewal ? {} : { audit: 'told' },
+  );
+}
+
+/** Returns the name of the call that starts the workflow of the present attempt. */
+export const dispatchStep = ({ attempt }: Pick<UpdateRun, 'attempt'>) => `dispatch.${attempt}`;
+
+async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobContext): Result {
+  const { now, log } = context;
+  const outcome = await context.callOnce(
+    run,
+    dispatchStep(run),
+    context.timing.deploymentCallMs,
+    (isTooLate) => target.dispatch(run, isTooLate),
+  );
+  switch (outcome.kind) {
+    case 'done':
+      return told(run, { workflow: outcome.value.run ?? {} }, context);
+    case 'inFlight':
+      return wait(outcome.forMs);
+    case 'unknown':
+      log.warn({ run: run.id, err: outcome.error }, 'start of a workflow: outcome unknown');
+      return save(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
+    case 'notHappened': {
+      const { error } = outcome;
+      if (!(error instanceof GithubError)) throw error;
+      const later = error.retryable && retryLater(run, error.retryAfterMs ?? 0, TELL_MS, context);
+      return later || end(run, { kind: 'refused', status: error.status, text: error.text ?? '' }, context);
+    }
+  }
+}
+
+/** Waits until a person answers the question, or GitHub's late answer arrives, which wakes the run. */
+async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
+  const late = await context.callResult(run.id, dispatchStep(run));
+  if (late === undefined) return idle;
+  const { run: workflow = {} } = late.result as Awaited<ReturnType<GithubApi['dispatch']>>;
+  return told(run, { workflow }, context);
+}
+
+/** The deployment was told: follows the run of its workflow, and renews its link in time. */
+async function keepCurrent(run: UpdateRun, context: JobContext): Result {
+  if (await isSuperseded(run, context)) return endSuperseded(run, context);
+  const { now } = context;
+  const { renewAtMs = Infinity, renewal, workflow } = run;
+  if (workflow !== undefined && workflow.conclusion === undefined && now() < run.sinceMs + WATCH_MS)
+    return pollWorkflow(run, workflow, context);
+  if (renewAtMs > run.attemptAtMs + RENEW_MS) return idle;
+  if (now() < renewAtMs) return wait(renewAtMs - now());
+  return save(advance(run, { state: 'linking', renewal: renewal + 1, renewAtMs: undefined }, now()));
+}
+
+/** Finds and polls the run of the workflow, which GitHub may show late. */
+async function pollWorkflow(
+  run: UpdateRun,
+  known: NonNullable<UpdateRun['workflow']>,
+  context: JobContext,
+): Result {
+  const { now, random, timing, stopping, log } = context;
+  if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
+  const target = context.deployment(run.project, run.deployment);
+  if (target?.kind !== 'github') return idle;
+  const inMs = nextPollMs({ startedAtMs: run.sinceMs }, now(), timing, random());
+  const next = { ...run, nextTryAtMs: now() + inMs };
+  try {
+    const found = await (known.id === undefined
+      ? target.findRun(run.jobId, run.sinceMs, stopping)
+      : target.getRun(known.id, stopping));
+    if (found === undefined) return save(next, { inMs });
+    const { id, url, conclusion } = found;
+    const audit = conclusion === undefined ? {} : { audit: `workflow: ${conclusion}` };
+    return save({ ...next, workflow: { id, url, conclusion } }, { inMs, ...audit });
+  } catch (error) {
+    if (!(error instanceof GithubError)) throw error;
+    log.info({ run: run.id, err: error }, 'the run of a workflow cannot be read');
+    return save(next, { inMs });
+  }
+}

@@ -1,0 +1,192 @@
+import { type ButtonParts, type Line, layout, type Message, message, type Part } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import type { OutboxMessage } from '../../slack/outbox.ts';
+import { cut, sanitizeUserText, singleLine } from '../../slack/text.ts';
+import { site } from '../export/progress-view.ts';
+import { FAILURE_SHOWN_AFTER, personName, platformReasonText } from '../wording-view.ts';
+import { deploymentActions, type UpdateRun, updateActions } from './record.ts';
+
+export const nameOf = ({ deployment }: Pick<UpdateRun, 'deployment'>) => sanitizeUserText(deployment, 60);
+
+const time = (ms: number): Part => ({ time: ms, format: '{time}' });
+
+/** Returns a button of an update; a late click detects that it has moved on. */
+const buttonOf = (
+  { id, attempt }: UpdateRun,
+  label: string,
+  action: string,
+): ButtonParts & { value: string } => ({
+  ...{ label, action },
+  value: JSON.stringify({ v: 1, update: id, attempt }),
+});
+
+const tellAgain = (run: UpdateRun) => buttonOf(run, 'Tell again', deploymentActions.again);
+
+/** Returns a button for each deployment that can be told of an export. */
+export const deployButtons = (run: string, deployments: readonly string[]): ButtonParts[] =>
+  deployments.slice(0, updateActions.length).map((deployment, index) => ({
+    label: cut(`Update ${sanitizeUserText(deployment, 60)}`, SLACK_LIMITS.buttonText),
+    action: updateActions[index] ?? '',
+    value: JSON.stringify({ v: 1, run, deployment }),
+  }));
+
+/** Returns every message of an update in its present form. */
+export function updateMessages(run: UpdateRun): OutboxMessage[] {
+  const { id, attempt, renewal, under, by, state, answer, ending } = run;
+  const inThread = (name: string, message: Message): OutboxMessage => ({
+    ...{ key: `${id}.${name}`, place: { under }, kind: 'ending', message },
+    fallbackRecipient: by.id,
+  });
+  const messages: OutboxMessage[] = [{ ...inThread('update', updateMessage(run)), kind: 'state' }];
+  if (state === 'unknown') messages.push(inThread(`question.${attempt}`, questionMessage(run)));
+  if (answer) messages.push(inThread(`question.${answer.attempt}`, answeredMessage(run, answer)));
+  const trouble = troubleMessage(run);
+  if (trouble && ending?.kind === 'permission')
+    // A lost permission is shown only to the person.
+    messages.push({ ...inThread(`trouble.${attempt}`, trouble), place: { user: by.id } });
+  else if (trouble) messages.push(inThread(`trouble.${attempt}.${renewal}`, trouble));
+  return messages;
+}
+
+/** Whether the run of its workflow ended without success. */
+const hasFailedWorkflow = ({ workflow }: UpdateRun) =>
+  workflow?.conclusion !== undefined && workflow.conclusion !== 'success';
+
+/** The state in one line, as a fact about the deployment; also for the message of a schedule. */
+function updateFact(run: UpdateRun): Part[] {
+  const { state, ending, outcome, workflow, toldAtMs } = run;
+  const fact = (...parts: Part[]) => [{ bold: nameOf(run) }, ...parts];
+  if (state === 'unknown') return fact(' needs an answer');
+  if (ending?.kind === 'superseded') return fact(' was told of another export since');
+  if (ending?.kind === 'left') return fact(' not told again');
+  if (ending) return fact(run.renewal > 0 ? ' has no fresh link' : ' not told');
+  if (toldAtMs === undefined) return fact(' is being told…');
+  if (outcome?.state === 'live') return fact(' serves it since ', time(outcome.atMs));
+  if (outcome?.state === 'failed') return fact(' failed');
+  if (hasFailedWorkflow(run)) return fact(' told, but its workflow failed');
+  if (workflow?.conclusion !== undefined) return fact(' told, and its workflow succeeded');
+  return fact(' told at ', time(toldAtMs));
+}
+
+function iconOf(run: UpdateRun): string {
+  const { state, ending, outcome, toldAtMs } = run;
+  if (state === 'unknown') return '⚠️';
+  if (ending?.kind === 'superseded' || ending?.kind === 'left') return '➖';
+  if (ending || outcome?.state === 'failed' || (!outcome && hasFailedWorkflow(run))) return '❌';
+  return toldAtMs === undefined ? '⏳' : '✅';
+}
+
+/** The one message of an update, which is edited. */
+function updateMessage(run: UpdateRun): Message {
+  const { state, ending, failures, by, workflow } = run;
+  const waits = run.toldAtMs === undefined && failures >= FAILURE_SHOWN_AFTER;
+  const runLink = state === 'told' ? workflow?.url : undefined;
+  return layout({
+    icon: iconOf(run),
+    lines: [
+      [...updateFact(run), ` · ${site(run)}`],
+      waits && "It doesn't answer as it should. I'll keep trying for an hour.",
+    ],
+    small: [`Asked for by ${personName(by.name)}`],
+    buttons: [
+      ending?.kind === 'superseded' && buttonOf(run, 'Use this version again', deploymentActions.again),
+      runLink !== undefined && { label: 'Open run', action: deploymentActions.openRun, url: runLink },
+    ],
+    ...(state === 'told' && { menu: { entries: [tellAgain(run)], value: tellAgain(run).value } }),
+  });
+}
+
+/** Says what went wrong, and mentions who asked for the update; undefined if nothing did. */
+function troubleMessage(run: UpdateRun): Message | undefined {
+  const { ending, by } = run;
+  const lines = troubleLines(run);
+  if (lines === undefined) return undefined;
+  if (ending?.kind === 'permission') return message(lines);
+  const danger = ending && run.renewal > 0 && 'If it restarts now, it may find no bundle.';
+  const small = ending?.kind === 'broken' && `ref ${ending.ref}`;
+  const buttons = [tellAgain(run)];
+  return layout({ icon: '❌', mention: [by], lines: [...lines, danger], small: [small], buttons });
+}
+
+function troubleLines(run: UpdateRun): Line[] | undefined {
+  const { ending, outcome, workflow } = run;
+  const name = nameOf(run);
+  const what = run.renewal > 0 ? `the fresh link to ${site(run)}` : site(run);
+  switch (ending?.kind) {
+    case 'superseded':
+    case 'left':
+      return undefined;
+    case 'refused': {
+      const status = ending.status === undefined ? '' : ` (${ending.status})`;
+      return [`${name} refused ${what}${status}.`, reasonText(ending.text)];
+    }
+    case 'gaveUp':
+      return [`${name} did not take ${what} for an hour: ${sanitizeUserText(ending.reason, 100)}.`];
+    case 'noLink':
+      return [`I could not get a link to ${site(run)} for ${name}.`, platformReasonText(ending.reason)];
+    case 'permission': {
+      const whom = sanitizeUserText(ending.contacts, 200);
+      return [`You may no longer update deployments here, so ${name} was not told. Ask ${whom}.`];
+    }
+    case 'missing':
+      return [`My settings no longer have ${name}, so it was not told of ${what}.`];
+    case 'broken':
+      return [`Something broke on my side while I told ${name} of ${what}.`];
+  }
+  if (outcome?.state === 'failed') return [`${name} could not use ${what}.`, reasonText(outcome.message)];
+  if (outcome || !hasFailedWorkflow(run)) return undefined;
+  const word = sanitizeUserText(workflow?.conclusion ?? '', 40).replaceAll('_', ' ');
+  const url = workflow?.url;
+  return [
+    `The workflow of ${name} ended: ${word}.`,
+    url !== undefined && [{ link: url, label: 'See its run' }],
+  ];
+}
+
+const reasonText = (text = '') => {
+  const reason = sanitizeUserText(text, 300);
+  return reason === '' ? 'It gave no reason.' : `It said: "${reason}"`;
+};
+
+export const questionMessage = (run: UpdateRun): Message =>
+  layout({
+    icon: '⚠️',
+    mention: [run.by],
+    lines: [
+      `Did GitHub start the workflow that updates ${nameOf(run)} to ${site(run)}? It gave no clear answer.`,
+    ],
+    small: ['Look at its Actions first: telling again could run it twice.'],
+    buttons: [
+      { ...buttonOf(run, 'It ran', deploymentActions.ran), style: 'primary' },
+      { ...tellAgain(run), confirm: confirmSecond },
+      buttonOf(run, 'Leave it', deploymentActions.leave),
+    ],
+  });
+
+const confirmSecond = {
+  title: 'Tell it again?',
+  text: 'If the first one did start, the workflow runs twice.',
+  yes: 'Tell again',
+  no: 'Cancel',
+};
+
+export function answeredMessage(run: UpdateRun, { action, by }: NonNullable<UpdateRun['answer']>): Message {
+  const unclear = `It was unclear whether the workflow that updates ${nameOf(run)} had started.`;
+  const texts = {
+    ran: `It had: ${personName(by.name)} found it.`,
+    again: `${personName(by.name)} started it again.`,
+    leave: `${personName(by.name)} chose not to start it again.`,
+  };
+  return message([`${unclear} ${texts[action]}`]);
+}
+
+/** To a person who clicked in a modal. */
+export const startedMessage = (run: UpdateRun): Message =>
+  message([`Telling ${nameOf(run)} of ${site(run)}: see the thread of this export.`]);
+
+/** To a person who clicks [Update …] though the deployment was told already. */
+export const alreadyToldMessage = (run: UpdateRun): Message =>
+  message(
+    [['Already done: ', ...updateFact(run), `. See the thread of ${cut(singleLine(site(run)), 100)}.`]],
+    [tellAgain(run)],
+  );

@@ -1,0 +1,57 @@
+import type { IncomingMessage, ServerResponse } from 'node:http';
+import { verifyWebhook } from '../deployments/webhook.ts';
+import { callbackBody, readWebhookId, updateRun } from '../jobs/deployment/record.ts';
+import type { Project } from '../projects.ts';
+import { parseJson } from '../runtime/json.ts';
+import type { Log } from '../runtime/log.ts';
+import type { RunStore } from '../store/runs.ts';
+import { createBodyReader } from './http-receiver.ts';
+import { type HttpServer, refuse } from './http-server.ts';
+
+/** A callback is a state and a sentence. */
+const MAX_BYTES = 64_000;
+
+interface CallbackParts {
+  server: HttpServer;
+  projects: readonly Project[];
+  runs: Pick<RunStore, 'load' | 'appendToInbox'>;
+  wake: (run: { job: string; id: string }) => unknown;
+  /** The time of this machine's clock. */
+  machineMs: () => number;
+  now: () => number;
+  log: Log;
+}
+
+/**
+ * Receives at `POST /deployments/<webhook-id>` what came of an export at a deployment. The deployment signs it as Docket
+ * signs its webhooks, with the same secret, and a `webhook-id` that begins with that of the address. Unknown ids and bad
+ * signatures have the same answer. Answers 204 only once the callback is stored.
+ */
+export function receiveCallbacks({ server, projects, runs, wake, machineMs, now, log }: CallbackParts): void {
+  const readBody = createBodyReader(MAX_BYTES);
+
+  server.route('POST /deployments/', async (request: IncomingMessage, response: ServerResponse) => {
+    const id = request.url?.slice('/deployments/'.length) ?? '';
+    const known = readWebhookId(id);
+    const ownId = request.headers['webhook-id'];
+    if (known === undefined || typeof ownId !== 'string' || !ownId.startsWith(id))
+      return refuse(response, 401);
+    const { body, refusal } = await readBody(request);
+    if (refusal !== undefined) return refuse(response, refusal);
+    const run = await runs.load(known.id, updateRun).catch(() => undefined);
+    const project = projects.find(({ name }) => name === run?.project);
+    const target = project?.deployments?.find(({ name }) => name === run?.deployment);
+    const secret = target && 'webhook' in target ? target.webhook.secret : undefined;
+    if (secret === undefined || !verifyWebhook(secret, request.headers, body, machineMs())) {
+      log.info('a callback of a deployment has no valid signature, or is about no known update');
+      return refuse(response, 401);
+    }
+    const read = callbackBody.safeParse(parseJson(body));
+    if (!read.success)
+      return refuse(response, 400, 'Send { "state": "live" or "failed", "message": "…" }.\n');
+    const event = { ...read.data, attempt: known.attempt, atMs: now() };
+    await runs.appendToInbox('deployment', known.id, { event, dedupeKey: `callback ${ownId}` });
+    await wake({ job: 'deployment', id: known.id });
+    response.writeHead(204).end();
+  });
+}

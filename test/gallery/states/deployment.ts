@@ -1,0 +1,69 @@
+import { settingsView } from '../../../src/commands/export/buttons.ts';
+import type { UpdateEnding, UpdateRun } from '../../../src/jobs/deployment/record.ts';
+import { alreadyToldMessage, startedMessage, updateMessages } from '../../../src/jobs/deployment/view.ts';
+import { exportMessages } from '../../../src/jobs/export/view.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { anUpdate } from '../../support/jobs/deployment/builders.ts';
+import { anEnding, ended } from '../../support/jobs/export/builders.ts';
+import { type GalleryState, modal, pick, post } from '../state.ts';
+
+const LINK = 'https://github.example/acme/infra/actions/runs/17000000001';
+
+const shown = (part: string) => (name: string, changes: Partial<UpdateRun>) =>
+  post(`deployment/${part}/${name}`, pick(updateMessages(anUpdate(changes)), part));
+const update = shown('update');
+const trouble = shown('trouble');
+const question = shown('question');
+
+const told: Partial<UpdateRun> = { state: 'told', toldAtMs: NOW_MS };
+const unclear: Partial<UpdateRun> = { ...told, attempt: 2 };
+const endedBy = (ending: UpdateEnding, changes: Partial<UpdateRun> = {}): Partial<UpdateRun> => ({
+  state: 'ended',
+  ending,
+  ...changes,
+});
+const outcome = (state: 'live' | 'failed', message?: string) => ({
+  ...told,
+  outcome: { state, message, atMs: NOW_MS },
+});
+const gaveUp: UpdateEnding = { kind: 'gaveUp', reason: 'status 503' };
+const by = { id: 'U0BEN', name: 'ben' };
+const deployments = ['production', 'staging'];
+
+export const deploymentStates: GalleryState[] = [
+  update('begins', {}),
+  update('no answer yet', { state: 'telling', failures: 3 }),
+  update('told', told),
+  update('serves it', outcome('live')),
+  update('failed', outcome('failed')),
+  update('workflow runs', { ...told, workflow: { id: 1, url: LINK } }),
+  update('workflow succeeded', { ...told, workflow: { id: 1, url: LINK, conclusion: 'success' } }),
+  update('workflow failed', { ...told, workflow: { id: 1, url: LINK, conclusion: 'timed_out' } }),
+  update('start unclear', { state: 'unknown' }),
+  update('replaced by another export', endedBy({ kind: 'superseded' })),
+  update('left unclear', endedBy({ kind: 'left' })),
+  update('not told', endedBy(gaveUp)),
+  update('no fresh link', endedBy(gaveUp, { renewal: 2 })),
+  trouble('failed', outcome('failed', 'No space left on device')),
+  trouble('failed without a reason', outcome('failed')),
+  trouble('workflow failed', { ...told, workflow: { id: 1, url: LINK, conclusion: 'timed_out' } }),
+  trouble('refused', endedBy({ kind: 'refused', status: 410, text: 'This site is gone.' })),
+  trouble('refused without a status', endedBy({ kind: 'refused', text: '' })),
+  trouble('no answer for an hour', endedBy(gaveUp)),
+  trouble('no answer to a fresh link', endedBy(gaveUp, { renewal: 2 })),
+  trouble('no link', endedBy({ kind: 'noLink', reason: 'The job has no files any more.' })),
+  trouble('not permitted', endedBy({ kind: 'permission', contacts: '@docs-admins' })),
+  trouble('not in the settings', endedBy({ kind: 'missing' })),
+  trouble('broken', endedBy({ kind: 'broken', ref: 'a1b2c3' })),
+  question('open', { state: 'unknown' }),
+  ...(['ran', 'again', 'leave'] as const).map((action) =>
+    question(`answered, ${action}`, { ...unclear, answer: { attempt: 1, by, action } }),
+  ),
+  post('deployment/answer/already told', alreadyToldMessage(anUpdate(outcome('live')))),
+  post('deployment/answer/from a modal', startedMessage(anUpdate())),
+  post('deployment/export', pick(exportMessages({ ...ended(anEnding.done), deployments }), 'end')),
+  modal(
+    'deployment/settings',
+    settingsView(ended(anEnding.done), 'https://storage.example/bundle.tar.gz', NOW_MS, deployments),
+  ),
+];
