@@ -81,7 +81,7 @@ const end = (run: UpdateRun, ending: UpdateEnding, { now }: JobContext) =>
 
 /** Whether the deployment was told, or is to be told, of another export since. */
 const isSuperseded = async (run: UpdateRun, { runs }: JobContext) =>
-  (await runs.byAlias(latestAlias(run))) !== run.id;
+  ![undefined, run.id].includes(await runs.byAlias(latestAlias(run)));
 
 const endSuperseded = (run: UpdateRun, { now }: JobContext) =>
   save(endUpdate(run, { kind: 'superseded' }, now()));
