@@ -46,6 +46,7 @@ export function createPolicy(parts: PolicyParts) {
   const { allow, timeoutMs, now, log } = parts;
   const lists: Record<Permission, readonly string[]> = {
     ...allow,
+    deploy: allow.deploy.length > 0 ? allow.deploy : allow.admin,
     status: ['everyone', ...new Set(Object.values(allow).flat())],
   };
   const person = cached(parts, parts.person);

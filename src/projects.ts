@@ -22,8 +22,12 @@ export interface Project {
   deployments?: readonly Deployment[] | undefined;
 }
 
-/** A self-hosted docs site that serves exports: how it is told about a new one. */
-export type Deployment = { name: string } & ({ webhook: Webhook } | { github: GithubWorkflow });
+/** A self-hosted docs site that serves exports: how it is told about a new one. It has exactly one of both. */
+export interface Deployment {
+  name: string;
+  webhook?: Webhook | undefined;
+  github?: GithubWorkflow | undefined;
+}
 
 export interface Webhook {
   url: string;
@@ -33,13 +37,14 @@ export interface Webhook {
   includeLink: boolean;
 }
 
-/** A workflow that runs on `ref`, or an event; exactly one of both. */
+/** It has exactly one of `workflow` and `event`. */
 export interface GithubWorkflow {
   apiUrl: string;
   /** Owner and name. */
   repository: string;
   workflow?: string | undefined;
   event?: string | undefined;
+  /** The workflow's branch or tag. */
   ref: string;
   token: string;
 }

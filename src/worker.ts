@@ -52,7 +52,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       accepted ? stores.rejectedKeys.accept(keyId) : stores.rejectedKeys.reject(keyId, now()),
   });
   const docsApis = createDocsApis(settings, parts, watchKey);
-  const getDeployment = connectDeployments(settings, parts);
+  const sender = createSender(settings.proxies, timing.deploymentCallMs, stopping);
+  closers.add(() => withTimeout(CLOSE_MS, sender.close()));
   const { projects, limits } = settings;
   const { alertAdmins, remindOfExpiry } = createAlerts({
     ...{ projects, stores, outbox, now, log, admin: settings.allow.admin, groupMembers: slack.groupMembers },
@@ -64,10 +65,13 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       const api = docsApis.get(project);
       return api && rejectWhenStopping(stopping, api);
     },
-    deployment(project, name) {
-      const api = getDeployment(project, name);
-      return api && rejectWhenStopping(stopping, api);
-    },
+    deployment: createDeployments(projects, sender, (call) => {
+      const { kind, outcome, durationMs } = call;
+      metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
+      parts.tracing.called(`deployment ${kind}`, durationMs, outcome);
+      // Only operators can mend a deployment.
+      if (outcome !== 'ok' && !stopping.aborted) log.warn(call, 'a call to a deployment failed');
+    }),
     projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
     slack: { ...slack, channel: createChannels(slack, rateLimiter, parts.teamId, timing) },
     deliverMessage: createDelivery({
@@ -84,8 +88,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     ...createCallOnce(redis, {
       marginMs: timing.callMarginMs,
       didNotHappen: (error) =>
-        (error instanceof DocsApiError && error.happened === 'no') ||
-        (error instanceof GithubError && error.happened === 'no') ||
+        ((error instanceof DocsApiError || error instanceof GithubError) && error.happened === 'no') ||
         (error instanceof SlackApiError && error.kind !== 'unclear'),
       stopping,
       newToken: randomUUID,
@@ -124,22 +127,6 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     log,
   });
   closers.add(() => sweeper.stop());
-}
-
-/** Returns what `createDeployments` returns. Failed calls are in the log, since only operators can mend a deployment. */
-function connectDeployments(
-  { projects, proxies }: Settings,
-  { timing, log, closers, metrics, tracing }: RoleParts,
-) {
-  const sender = createSender({ proxies, timeoutMs: timing.deploymentCallMs });
-  closers.add(() => withTimeout(CLOSE_MS, sender.close()));
-  return createDeployments(projects, sender, (call) => {
-    const { kind, outcome, durationMs } = call;
-    metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
-    tracing.called(`deployment ${kind}`, durationMs, outcome);
-    if (outcome === 'ok') log.debug(call, 'deployment');
-    else log.warn(call, 'a call to a deployment failed');
-  });
 }
 
 /** Whether an answer came from the platform, and not from a gateway without one. */

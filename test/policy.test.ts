@@ -93,6 +93,14 @@ describe('who may', () => {
     expect(await aPolicy({ admin: ['U0ANA'] }).kind('U0GUS', 'status')).toBe('refused');
   });
 
+  test.each([
+    [[], 'allowed', 'refused'],
+    [['U0SUE'], 'refused', 'allowed'],
+  ] as const)('deployments are for %j, or for admins if nobody is named', async (deploy, ana, sue) => {
+    const { kind } = aPolicy({ admin: ['U0ANA'], deploy: [...deploy] });
+    expect([await kind('U0ANA', 'deploy'), await kind('U0SUE', 'deploy')]).toEqual([ana, sue]);
+  });
+
   test('whose request comes from elsewhere has to be named by their own id', async () => {
     const { policy } = aPolicy({ export: ['everyone', 'S0DOCS', 'U0EVE'], agent: ['everyone'] });
     const from = async (id: string, permission: 'export' | 'status' | 'agent' = 'export') =>

@@ -5,7 +5,7 @@ import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Contact } from '../policy.ts';
-import type { Deployment, Project } from '../projects.ts';
+import type { Project } from '../projects.ts';
 import { lengthOf, singleLine } from '../slack/text.ts';
 
 /** Environment variables by name. */
@@ -34,6 +34,9 @@ const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
 
 const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
 
+/** Accepts text that matches. */
+const matching = (pattern: RegExp, problem: string) => z.string(problem).regex(pattern, problem);
+
 const hostNameProblem = 'must be a host name. Write it like docs.example.com.';
 
 const domain = hostName(hostNameProblem, (meant) => `must be a host name only. Did you mean ${meant}?`);
@@ -41,74 +44,64 @@ const domain = hostName(hostNameProblem, (meant) => `must be a host name only. D
 const channelIdProblem =
   "must be a channel's id, not its name. In Slack, open the channel's details: the id, such as C0123ABCD, is at the end of About.";
 
-const channel = z.string(channelIdProblem).regex(/^[CG][A-Z0-9]{4,20}$/, channelIdProblem);
+const channel = matching(/^[CG][A-Z0-9]{4,20}$/, channelIdProblem);
 
 const principalProblem =
   "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
 
-const principal = z.string(principalProblem).regex(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
-
-const keySource = z.union([
-  z.strictObject({ env: z.string().refine(isVariableName), expires: date.optional() }),
-  z.strictObject({ file: z.string().min(1), expires: date.optional() }),
-]);
-
-/** No message may repeat the value: it may be a key. */
-const apiKey = (env: Env) =>
-  z.unknown().transform((value, context): ProjectKey => {
-    const source = keySource.safeParse(value).data;
-    const problem =
-      source === undefined
-        ? 'must name an environment variable in capitals, or a file, and not hold the key itself. Write it like { env: ACME_DOCS_API_KEY, expires: 2026-12-31 } or { file: /run/secrets/acme }; expires may be left out.'
-        : 'env' in source
-          ? variableProblem(source.env, env, KEY, (key) => keyProblem(key, env))
-          : keyFileProblem(source.file, env);
-    if (source === undefined || problem !== undefined) {
-      context.addIssue(String(problem));
-      return z.NEVER;
-    }
-    const key =
-      'env' in source
-        ? { apiKey: env[source.env] ?? '', apiKeyVariable: source.env }
-        : keyInFile(source.file, source.file, env);
-    return { ...key, apiKeyExpires: source.expires };
-  });
-
-/** Checks a secret by the Standard Webhooks specification. */
-function webhookSecretFlaw(text: string): string | undefined {
-  const bytes = Buffer.from(text.slice(6), 'base64').length;
-  if (/^whsec_[A-Za-z0-9+/]+={0,2}$/.test(text) && bytes >= 24 && bytes <= 64) return undefined;
-  return 'names a secret that is not whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)".';
-}
-
-const tokenFlaw = (text: string) => {
-  const flaw = secretFlaw(text);
-  return flaw && `names a token that ${flaw}`;
-};
-
-const secretSource = z.union([
-  z.strictObject({ env: z.string().refine(isVariableName) }),
-  z.strictObject({ file: z.string().min(1) }),
-]);
+const principal = matching(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
 
 /** Returns why a text cannot be the secret, with the fix; undefined if it can. */
 type FlawOf = (text: string) => string | undefined;
 
-/** No message may repeat the value: it may be the secret. */
-const secret = (env: Env, what: string, flawOf: FlawOf) =>
-  z.unknown().transform((value, context): string => {
+/** Accepts the place of a secret, and returns the secret too. No message may repeat the value: it may be the secret. */
+const secretFrom = (env: Env, what: string, like: string, flawOf: FlawOf) =>
+  z.unknown().transform((value, context) => {
     const source = secretSource.safeParse(value).data;
     const problem =
       source === undefined
-        ? `must name an environment variable in capitals, or a file, and not hold ${what} itself. Write it like { env: ACME_DEPLOY_SECRET } or { file: /run/secrets/acme }.`
-        : 'env' in source
-          ? variableProblem(source.env, env, what, flawOf)
-          : fileProblem(source.file, what, flawOf);
-    if (source !== undefined && problem === undefined)
-      return 'env' in source ? (env[source.env] ?? '') : readKeyFile(source.file);
+        ? `must name an environment variable in capitals, or a file, and not hold ${what} itself. Write it like ${like}.`
+        : source.env === undefined
+          ? fileProblem(source.file, what, flawOf)
+          : variableProblem(source.env, env, what, flawOf);
+    if (source && problem === undefined)
+      return {
+        ...source,
+        secret: source.env === undefined ? readKeyFile(source.file) : (env[source.env] ?? ''),
+      };
     context.addIssue(String(problem));
     return z.NEVER;
   });
+
+const expires = date.optional();
+const secretSource = z.union([
+  z.strictObject({ env: z.string().refine(isVariableName), expires }),
+  z.strictObject({ env: z.undefined().optional(), file: z.string().min(1), expires }),
+]);
+
+const KEY = 'an admin API key';
+
+const apiKey = (env: Env) =>
+  secretFrom(
+    env,
+    KEY,
+    '{ env: ACME_DOCS_API_KEY, expires: 2026-12-31 } or { file: /run/secrets/acme }; expires may be left out',
+    (key) => keyProblem(key, env),
+  ).transform(({ secret: apiKey, expires: apiKeyExpires, ...source }): ProjectKey => {
+    const [apiKeyVariable, apiKeyFile] = source.env === undefined ? [source.file, source.file] : [source.env];
+    return { apiKey, apiKeyVariable, apiKeyFile, apiKeyExpires };
+  });
+
+const deploymentSecret = (env: Env, what: string, flawOf: FlawOf) =>
+  secretFrom(env, what, '{ env: ACME_DEPLOY_SECRET } or { file: /run/secrets/acme }', flawOf)
+    .refine(({ expires }) => expires === undefined, 'must not have expires, which only API keys have.')
+    .transform(({ secret }) => secret);
+
+/** 24 to 64 bytes, by the Standard Webhooks specification. */
+const webhookSecretFlaw = (text: string) =>
+  /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(text)
+    ? undefined
+    : 'names a secret that is not whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)".';
 
 const mapProblem = 'must be a map. Below it, write one name: value per line.';
 
@@ -136,19 +129,14 @@ export function isPlainUrl(value: string): boolean {
   return !url || [url.username, url.password, url.search, url.hash].every((part) => part === '');
 }
 
-const hasNoUser = (address: string) => {
-  const { username, password, hash } = new URL(address);
-  return [username, password, hash].every((part) => part === '');
-};
-
 const webhook = (env: Env) =>
   z.strictObject(
     {
       url: secureUrl('Write the address that takes the message.').refine(
-        hasNoUser,
+        (url) => isPlainUrl(url.replace(/\?[^#]*/, '')),
         'has a user or a fragment. Remove it: the secret proves who sends.',
       ),
-      secret: secret(env, 'the secret', webhookSecretFlaw),
+      secret: deploymentSecret(env, 'a secret', webhookSecretFlaw),
       includeLink: z.boolean('must be true or false. The default is false.').default(false),
     },
     mapProblem,
@@ -158,61 +146,38 @@ const github = (env: Env) =>
   z
     .strictObject(
       {
-        repository: z
-          .string('is missing. Write it like acme/infra.')
-          .regex(
-            /^[\w-]{1,80}\/(?!\.{1,2}$)[\w.-]{1,100}$/,
-            'must be owner and name. Write it like acme/infra.',
-          ),
-        workflow: z
-          .string()
-          .regex(
-            /^[\w.-]{1,200}\.ya?ml$/,
-            'must be the name of a file in .github/workflows, such as update-docs.yml.',
-          )
-          .optional(),
-        event: z
-          .string()
-          .regex(/^[\w.-]{1,100}$/, 'must be the type of a repository_dispatch, such as docs-export.')
-          .optional(),
-        ref: z
-          .string()
-          .regex(/^[^\s~^:?*\\[]{1,200}$/, 'must be a branch or a tag, such as main.')
-          .optional(),
-        token: secret(env, 'the token', tokenFlaw),
+        repository: matching(
+          /^[\w-]{1,80}\/(?!\.{1,2}$)[\w.-]{1,100}$/,
+          'must be owner and name, as in acme/infra.',
+        ),
+        workflow: matching(
+          /^[\w.-]{1,200}\.ya?ml$/,
+          'must be a file in .github/workflows, such as a.yml.',
+        ).optional(),
+        event: matching(/^[\w.-]{1,100}$/, 'must be the type of an event, such as docs-export.').optional(),
+        ref: matching(/^[^\s~^:?*\\[]{1,200}$/, 'must be a branch or a tag, such as main.').default('main'),
+        token: deploymentSecret(env, 'a token', (text) => {
+          const flaw = secretFlaw(text);
+          return flaw && `names a token that ${flaw}`;
+        }),
         apiUrl: secureUrl('Write it like https://github.example.com/api/v3, or leave it out for github.com.')
           .refine(isPlainUrl, 'has a user, a query or a fragment. Use scheme, host and path only.')
-          .default('https://api.github.com')
-          .transform((url) => url.replace(/\/$/, '')),
+          .default('https://api.github.com'),
       },
       mapProblem,
     )
-    .superRefine(({ workflow, event, ref }, context) => {
-      if ((workflow === undefined) === (event === undefined))
-        context.addIssue('must have either a workflow or an event. Write one of them.');
-      else if (event !== undefined && ref !== undefined)
-        context.addIssue('has a ref, but an event runs on the default branch. Remove ref.');
-    })
-    .transform(({ ref = 'main', ...rest }) => ({ ...rest, ref }));
+    .refine(
+      ({ workflow, event }) => !workflow !== !event,
+      'must have either a workflow or an event. Write one of them.',
+    );
 
 const deploymentProblem =
   'must have either a webhook or github. Write it like webhook: { url: https://deploy.example.com/docket, secret: { env: ACME_DEPLOY_SECRET } }.';
 
-const deployments = (env: Env) => {
-  const either = { webhook: webhook(env).optional(), github: github(env).optional() };
-  return z
-    .record(z.string(), z.strictObject(either, deploymentProblem), mapProblem)
-    .transform((all, context) =>
-      Object.entries(all).flatMap(([name, { webhook, github }]): Deployment[] => {
-        const add = (message: string) => context.addIssue({ code: 'custom', path: [name], message });
-        if (!isName.test(name)) add(`cannot be the name of a deployment. ${NAME_FIX}`);
-        if (webhook !== undefined && github === undefined) return [{ name, webhook }];
-        if (github !== undefined && webhook === undefined) return [{ name, github }];
-        add(deploymentProblem);
-        return [];
-      }),
-    );
-};
+const deployment = (env: Env) =>
+  z
+    .strictObject({ webhook: webhook(env).optional(), github: github(env).optional() }, deploymentProblem)
+    .refine(({ webhook, github }) => !webhook !== !github, deploymentProblem);
 
 const projectSchema = (env: Env) =>
   z.strictObject(
@@ -222,25 +187,23 @@ const projectSchema = (env: Env) =>
       domains: list(domain).default([]),
       apiKey: apiKey(env).optional(),
       channels: list(channel).default([]),
-      deployments: deployments(env).optional(),
+      deployments: z.record(z.string(), deployment(env), mapProblem).default({}),
     },
     mapProblem,
   );
 
 type GivenProject = z.output<ReturnType<typeof projectSchema>>;
 
-const allowSchema = z
-  .strictObject(
-    {
-      export: list(principal).default(['everyone']),
-      agent: list(principal).default(['everyone']),
-      digest: list(principal).default(['everyone']),
-      deploy: list(principal).default([]),
-      admin: list(principal).default([]),
-    },
-    mapProblem,
-  )
-  .transform(({ deploy, ...rest }) => ({ ...rest, deploy: deploy.length > 0 ? deploy : rest.admin }));
+const allowSchema = z.strictObject(
+  {
+    export: list(principal).default(['everyone']),
+    agent: list(principal).default(['everyone']),
+    digest: list(principal).default(['everyone']),
+    deploy: list(principal).default([]),
+    admin: list(principal).default([]),
+  },
+  mapProblem,
+);
 
 const contactProblem =
   'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
@@ -360,6 +323,9 @@ function checkProjects(projects: Record<string, GivenProject>, context: z.Refine
     if (!isName.test(name)) add(`cannot be typed after --project. ${NAME_FIX}`, name);
     else if (same !== undefined)
       add(`differs from ${same} only in capitals, which --project ignores. Choose another.`, name);
+    for (const deployment of Object.keys(project.deployments))
+      if (!isName.test(deployment))
+        add(`cannot be the name of a deployment. ${NAME_FIX}`, name, 'deployments', deployment);
     for (const [index, id] of project.channels.entries()) {
       const owner = channels.get(id) ?? name;
       channels.set(id, owner);
@@ -382,6 +348,7 @@ const toProject = ([name, { apiKey: key, ...given }]: [string, GivenProject], en
   name,
   projectId: undefined,
   ...given,
+  deployments: Object.entries(given.deployments).map(([deployment, how]) => ({ name: deployment, ...how })),
   ...(key ?? defaultKey(env)),
 });
 
@@ -401,8 +368,6 @@ const keyInFile = (apiKeyFile: string, apiKeyVariable: string, env: Env): Projec
   apiKeyVariable,
   apiKeyFile,
 });
-
-const KEY = 'an admin API key';
 
 function variableProblem(name: string, env: Env, what: string, flawOf: FlawOf): string | undefined {
   const text = env[name];

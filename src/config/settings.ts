@@ -35,7 +35,10 @@ export function secretsOf(settings: Settings): string[] {
   const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
   const keys = projects.flatMap(({ apiKey, deployments = [] }) => [
     apiKey,
-    ...deployments.flatMap((one) => ('github' in one ? [one.github.token] : secretsOfWebhook(one.webhook))),
+    ...deployments.flatMap(({ webhook, github }) => [
+      github?.token,
+      ...(webhook ? secretsOfWebhook(webhook) : []),
+    ]),
   ]);
   const tokens = [slackBotToken, slackSigningSecret, slackAppToken, settings.redisSentinelPassword, ...keys];
   const { httpProxy, httpsProxy } = settings.proxies;

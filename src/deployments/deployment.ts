@@ -1,75 +1,56 @@
 import type { Project } from '../projects.ts';
 import { createGithub } from './github.ts';
 import type { Answer, Sender } from './sender.ts';
-import { sendWebhook, type WebhookMessage, type WebhookResult } from './webhook.ts';
-
-/** The calls to one deployment of the settings. */
-export type DeploymentApi =
-  | {
-      kind: 'webhook';
-      includeLink: boolean;
-      /** Sends a message once; `nowMs` is the time of this attempt. Never rejects. */
-      send(message: WebhookMessage, nowMs: number, signal?: AbortSignal): Promise<WebhookResult>;
-    }
-  | ({
-      kind: 'github';
-      repository: string;
-      /** The workflow's file, or the event's type. */
-      starts: string;
-    } & ReturnType<typeof createGithub>);
+import { sendWebhook, type WebhookMessage } from './webhook.ts';
 
 /** One finished call to a deployment, for logs and metrics. Has no address, secret or text from outside. */
-export interface DeploymentCall {
+export interface DeploymentCall extends Pick<Answer, 'outcome' | 'reason'> {
   project: string;
   deployment: string;
-  kind: DeploymentApi['kind'];
-  /** `failed`: no answer, or one that says nothing about the call itself. */
-  outcome: 'ok' | 'refused' | 'failed';
-  /** Undefined without an answer; then `reason` is a code or a few words. */
+  kind: 'webhook' | 'github';
+  /** Undefined without an answer. */
   status: number | undefined;
-  reason: string | undefined;
   durationMs: number;
 }
+
+/** The calls to one deployment of the settings. */
+export type DeploymentApi = NonNullable<ReturnType<ReturnType<typeof createDeployments>>>;
 
 /** Returns a function that returns the calls to a deployment; undefined if the settings do not have it. */
 export function createDeployments(
   projects: readonly Pick<Project, 'name' | 'deployments'>[],
-  sender: Pick<Sender, 'send' | 'timeoutMs'>,
+  { send }: Pick<Sender, 'send'>,
   onCall: (call: DeploymentCall) => void,
 ) {
-  return (project: string, deployment: string): DeploymentApi | undefined => {
+  return (project: string, deployment: string) => {
     const { deployments } = projects.find(({ name }) => name === project) ?? {};
-    const found = deployments?.find(({ name }) => name === deployment);
-    if (found === undefined) return undefined;
-    const kind = 'webhook' in found ? 'webhook' : 'github';
-    const watched: typeof sender = {
-      ...sender,
+    const { webhook, github } = deployments?.find(({ name }) => name === deployment) ?? {};
+    const watched = (kind: DeploymentCall['kind']): Pick<Sender, 'send'> => ({
       async send(request) {
         const startMs = performance.now();
-        const answer = await sender.send(request);
+        const answer = await send(request);
+        const { outcome, status, reason } = answer;
         const durationMs = Math.round(performance.now() - startMs);
-        const reason = answer.status === undefined ? answer.reason : undefined;
-        onCall({
-          ...{ project, deployment, kind, durationMs, reason },
-          ...{ status: answer.status, outcome: outcomeOf(answer) },
-        });
+        onCall({ project, deployment, kind, outcome, status, reason, durationMs });
         return answer;
       },
-    };
-    if ('webhook' in found) {
-      const { webhook } = found;
+    });
+    if (webhook)
       return {
-        kind: 'webhook',
+        kind: 'webhook' as const,
         includeLink: webhook.includeLink,
-        send: (message, nowMs, signal) => sendWebhook(watched, webhook, message, nowMs, signal),
+        /** Sends a message once; `nowMs` is the time of this attempt. Never rejects. */
+        send: (message: WebhookMessage, nowMs: number) =>
+          sendWebhook(watched('webhook'), webhook, message, nowMs),
       };
-    }
-    const { repository, workflow, event = '' } = found.github;
-    return { kind: 'github', repository, starts: workflow ?? event, ...createGithub(watched, found.github) };
+    if (github)
+      return {
+        kind: 'github' as const,
+        repository: github.repository,
+        /** The workflow's file, or the event's type. */
+        starts: github.workflow ?? github.event ?? '',
+        ...createGithub(watched('github'), github),
+      };
+    return undefined;
   };
-}
-
-function outcomeOf({ status }: Answer): DeploymentCall['outcome'] {
-  if (status === undefined || status >= 500) return 'failed';
-  return status >= 200 && status < 300 ? 'ok' : 'refused';
 }

@@ -1,101 +1,54 @@
-import type { Dispatcher } from 'undici';
 import {
-  beforeSending,
   connectionCode,
   createOutgoingAgent,
+  type OutgoingRequest,
   type Proxies,
   readRetryAfter,
-  rejectOnAbort,
+  type Sent,
+  sendOnce,
 } from '../runtime/outgoing.ts';
 
-interface OutgoingRequest {
-  method: 'GET' | 'POST';
-  url: string;
-  headers: Record<string, string>;
-  body?: string | undefined;
-  /** The rest of an answer is not read. */
-  maxBytes: number;
-  signal?: AbortSignal | undefined;
-  /** Called right before the request leaves; if it returns true, nothing is sent. */
-  isTooLate?: (() => boolean) | undefined;
+/** What came of a request. Only `text` and `headers` are from outside. */
+export interface Answer extends Omit<Sent, 'cause'> {
+  /** `refused`: a redirect or a 4xx; `failed`: no answer, or a 5xx. */
+  outcome: 'ok' | 'refused' | 'failed';
+  /** The status, a code or a few words. */
+  reason: string;
+  retryAfterMs: number | undefined;
 }
 
-type Headers = Record<string, string | string[] | undefined>;
-
-/** What came back. `text` is the beginning of the body, and empty if none came in time. */
-export type Answer =
-  | { status: number; headers: Headers; text: string; retryAfterMs: number | undefined }
-  /** No answer: `isSent` is false if the request certainly never left. `reason` is a code or a few words. */
-  | { status: undefined; isSent: boolean; reason: string };
-
-/** Sends requests to deployments: each once, without redirects, and within a time limit for the whole call. */
+/** Sends requests to deployments: each once, and within a time limit for the whole call. */
 export type Sender = ReturnType<typeof createSender>;
 
-/** Returns a sender. Opens no connection. */
-export function createSender(options: { proxies?: Proxies; timeoutMs?: number } = {}) {
-  const { proxies, timeoutMs = 10_000 } = options;
+/**
+ * Returns a sender. Opens no connection. Once `stopping` is aborted, no request leaves, and those that may be repeated
+ * end early.
+ */
+export function createSender(proxies: Proxies | undefined, timeoutMs: number, stopping: AbortSignal) {
   // The other side may have closed a kept connection. Then it is unknown whether a request arrived.
   const connections = createOutgoingAgent(proxies, { connectTimeout: timeoutMs / 2, pipelining: 0 });
   return {
-    /** Limit for a whole call. */
-    timeoutMs,
-
-    /** Never rejects. */
-    async send({ method, url, headers, body, maxBytes, isTooLate, ...request }: OutgoingRequest) {
+    /** Sends a POST if there is a body, else a GET. A request with `isTooLate` must not be repeated. Never rejects. */
+    async send(request: Omit<OutgoingRequest, 'method'>): Promise<Answer> {
+      const { body, isTooLate = () => false } = request;
       const limit = AbortSignal.timeout(timeoutMs);
-      const signal = request.signal ? AbortSignal.any([limit, request.signal]) : limit;
-      let isSent = false;
-      const dispatcher = beforeSending(connections, () => {
-        signal.throwIfAborted();
-        if (isTooLate?.()) throw new TooLate('too late');
-        isSent = true;
-      });
-      const { origin, pathname, search } = new URL(url);
-      const path = pathname + search;
-      const allHeaders = {
-        'user-agent': 'docket',
-        ...(body && { 'content-type': 'application/json' }),
-        ...headers,
-      };
-      try {
-        const answer = await Promise.race([
-          dispatcher.request({ method, origin, path, headers: allHeaders, body: body ?? null, signal }),
-          rejectOnAbort(signal),
-        ]);
-        return {
-          status: answer.statusCode,
-          headers: answer.headers,
-          text: await readStart(answer.body, maxBytes),
-          retryAfterMs: readRetryAfter(answer.headers['retry-after']),
-        } satisfies Answer;
-      } catch (error) {
-        const stopped = limit.aborted ? 'no answer in time' : signal.aborted && 'cancelled';
-        const reason = stopped || (error instanceof TooLate ? error.message : connectionCode(error));
-        return { status: undefined, isSent, reason } satisfies Answer;
+      const signal = request.isTooLate ? limit : AbortSignal.any([limit, stopping]);
+      const guard = { isTooLate: () => stopping.aborted || isTooLate() };
+      const method = body === undefined ? 'GET' : 'POST';
+      const { cause, ...sent } = await sendOnce(connections, { ...request, method, ...guard }, signal);
+      const { status, headers } = sent;
+      const retryAfterMs = readRetryAfter(headers['retry-after']);
+      if (status === undefined) {
+        const reason = limit.aborted ? 'no answer in time' : connectionCode(cause);
+        return { ...sent, outcome: 'failed', reason, retryAfterMs };
       }
+      const outcome = status >= 500 ? 'failed' : status >= 200 && status < 300 ? 'ok' : 'refused';
+      return { ...sent, outcome, reason: `status ${status}`, retryAfterMs };
     },
 
     /** Closes the connections; running calls end first. */
     close: () => connections.close(),
   };
-}
-
-class TooLate extends Error {}
-
-/** Returns what arrives of a body in time, up to `maxBytes`. */
-async function readStart(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<string> {
-  // Destroying a body that is still arriving makes it emit an error, even after we stopped reading.
-  body.on('error', () => {});
-  const chunks: Buffer[] = [];
-  let bytes = 0;
-  try {
-    for await (const chunk of body) {
-      chunks.push(chunk);
-      bytes += chunk.length;
-      if (bytes >= maxBytes) break;
-    }
-  } catch {}
-  return Buffer.concat(chunks).subarray(0, maxBytes).toString();
 }
 
 /** Characters of outsiders' text that are read, and that are kept. */
@@ -112,8 +65,6 @@ export function firstLine(text: string, secrets: readonly string[]): string {
   if (line.length === MAX_READ) line = line.slice(0, line.lastIndexOf(' ') + 1);
   for (const secret of secrets) line = line.replaceAll(secret, '…');
   line = line.replace(/(?:https?(?::|%3a)|[?&][\w.~%-]+=)\S*/giu, '…').replace(/\p{C}/gu, '');
-  const characters = [...line.trim()];
-  return characters.length <= MAX_KEPT
-    ? characters.join('')
-    : `${characters.slice(0, MAX_KEPT - 1).join('')}…`;
+  const kept = [...line.trim()];
+  return kept.length > MAX_KEPT ? `${kept.slice(0, MAX_KEPT - 1).join('')}…` : kept.join('');
 }

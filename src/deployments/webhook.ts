@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Webhook } from '../projects.ts';
 import { firstLine, type Sender } from './sender.ts';
 
-/** A message by the Standard Webhooks specification. A repeated one has the same `id`. */
+/** A message by the Standard Webhooks specification. A repeated one has the same `id`, of `[A-Za-z0-9_-]`. */
 export interface WebhookMessage {
   id: string;
   body: string;
@@ -24,9 +24,7 @@ export function verifyWebhook(
   body: string,
   nowMs: number,
 ): boolean {
-  const [id, timestamp, signatures] = ['id', 'timestamp', 'signature'].map(
-    (name) => headers[`webhook-${name}`],
-  );
+  const { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signatures } = headers;
   if (typeof id !== 'string' || typeof timestamp !== 'string' || typeof signatures !== 'string') return false;
   if (!/^\d{1,12}$/.test(timestamp) || Math.abs(nowMs - Number(timestamp) * 1000) > TOLERANCE_MS)
     return false;
@@ -39,46 +37,42 @@ export type WebhookResult =
   | { kind: 'delivered' }
   /** A repetition would be refused, too. `text` is the answer's first line, without links. */
   | { kind: 'refused'; status: number; text: string }
-  | { kind: 'retry'; status?: number; reason: string; retryAfterMs?: number | undefined };
+  | { kind: 'retry'; status?: number | undefined; reason: string; retryAfterMs?: number | undefined };
 
 /** Statuses from 400 to 499 after which the same message may succeed later. */
 const TRANSIENT = [408, 409, 425, 429];
 
 /** Sends a message once. `nowMs` is the time of this attempt. Never rejects. */
 export async function sendWebhook(
-  sender: Pick<Sender, 'send'>,
-  { url, secret }: Pick<Webhook, 'url' | 'secret'>,
+  { send }: Pick<Sender, 'send'>,
+  webhook: Webhook,
   message: WebhookMessage,
   nowMs: number,
-  signal?: AbortSignal,
 ): Promise<WebhookResult> {
   const timestamp = String(Math.floor(nowMs / 1000));
-  const headers = {
-    'webhook-id': message.id,
-    'webhook-timestamp': timestamp,
-    'webhook-signature': signWebhook(secret, message, timestamp),
-  };
-  const answer = await sender.send({
-    method: 'POST',
-    url,
-    headers,
+  const signature = signWebhook(webhook.secret, message, timestamp);
+  const {
+    outcome,
+    status = 0,
+    text,
+    ...answer
+  } = await send({
+    url: webhook.url,
+    headers: {
+      'webhook-id': message.id,
+      'webhook-timestamp': timestamp,
+      'webhook-signature': signature,
+    },
     body: message.body,
-    maxBytes: 4096,
-    signal,
+    maxLength: 4096,
   });
-  if (answer.status === undefined) return { kind: 'retry', reason: answer.reason };
-  const { status, retryAfterMs } = answer;
-  if (status >= 200 && status < 300) return { kind: 'delivered' };
-  if (status >= 400 && status < 500 && !TRANSIENT.includes(status)) {
-    const secrets = [...secretsOfWebhook({ url, secret }), headers['webhook-signature']];
-    return { kind: 'refused', status, text: firstLine(answer.text, secrets) };
-  }
-  return { kind: 'retry', status, reason: `status ${status}`, retryAfterMs };
+  if (outcome === 'ok') return { kind: 'delivered' };
+  if (outcome === 'refused' && status >= 400 && !TRANSIENT.includes(status))
+    return { kind: 'refused', status, text: firstLine(text, [...secretsOfWebhook(webhook), signature]) };
+  const { reason, retryAfterMs } = answer;
+  return { kind: 'retry', status: status || undefined, reason, retryAfterMs };
 }
 
 /** Returns what no log may contain of a webhook: its secret in two forms, and the query of its address. */
-export const secretsOfWebhook = ({ url, secret }: Pick<Webhook, 'url' | 'secret'>): string[] => [
-  secret,
-  secret.slice('whsec_'.length),
-  ...[new URL(url).search.slice(1)].filter((query) => query !== ''),
-];
+export const secretsOfWebhook = ({ url, secret }: Pick<Webhook, 'url' | 'secret'>): string[] =>
+  [secret, secret.slice('whsec_'.length), new URL(url).search.slice(1)].filter((text) => text !== '');

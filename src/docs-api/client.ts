@@ -3,12 +3,12 @@ import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import type { z } from 'zod';
 import {
-  beforeSending,
   connectionCode,
   createOutgoingAgent,
   type Proxies,
   readRetryAfter,
-  rejectOnAbort,
+  sendOnce,
+  TooLate,
 } from '../runtime/outgoing.ts';
 import {
   DocsApiError,
@@ -132,40 +132,25 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
   ): Promise<{ answer: unknown; status: number } | DocsApiError> {
     const { response, ...row }: Operation = OPERATIONS[operation];
     const signal = cancelled ? AbortSignal.any([limit, cancelled]) : limit;
-    let isSent = false;
-    let isLate = false;
-    const dispatcher = beforeSending(connections, () => {
-      signal.throwIfAborted();
-      isLate = isTooLate?.() ?? false;
-      if (isLate) throw new Error('too late');
-      isSent = true;
-    });
-    let status: number | undefined;
-    const failed = (kind: DocsApiErrorKind, what: string, cause?: unknown) =>
-      new DocsApiError(operation, kind, { happened: isSent ? 'unknown' : 'no', status, what, cause });
-    try {
-      const { statusCode, headers, body } = await Promise.race([
-        dispatcher.request({ ...requestOf(row, input, baseUrl, apiKey), signal }),
-        rejectOnAbort(signal),
-      ]);
-      status = statusCode;
-      // Destroying a body that is still arriving makes it emit an error, even after we stopped reading.
-      body.on('error', () => {});
-      if (status < 200 || status >= 300) {
-        const json = await body.text().then(parseJson, () => undefined);
-        return statusError(operation, status, headers['retry-after'], json);
-      }
-      const read = response.safeParse(parseJson(await body.text()));
+    const request = { ...requestOf(row, input, baseUrl, apiKey), isTooLate };
+    const { isSent, status, headers, text, cause } = await sendOnce(connections, request, signal);
+    const failed = (kind: DocsApiErrorKind, what: string, reason?: unknown) =>
+      new DocsApiError(operation, kind, {
+        ...{ happened: isSent ? 'unknown' : 'no', status, what, cause: reason },
+      });
+    if (status !== undefined && (status < 200 || status >= 300))
+      return statusError(operation, status, headers['retry-after'], parseJson(text));
+    if (status !== undefined && cause === undefined) {
+      const read = response.safeParse(parseJson(text));
       if (read.success) return { answer: read.data, status };
       const where = read.error.issues[0]?.path.join('.') || 'the body';
       return failed('unreadable', `status ${status}, but ${where} is missing or not what the API promises`);
-    } catch (cause) {
-      const where = isSent ? 'no whole answer' : 'no connection';
-      if (isLate) return failed('aborted', 'not sent: too late');
-      if (limit.aborted) return failed(isSent ? 'timeout' : 'refused', `${where} within the time limit`);
-      if (signal.aborted || isClosed(cause)) return failed('aborted', `cancelled: ${where}`);
-      return failed(isSent ? kindOfCause(cause) : 'refused', `${where} (${connectionCode(cause)})`, cause);
     }
+    const where = isSent ? 'no whole answer' : 'no connection';
+    if (cause instanceof TooLate) return failed('aborted', 'not sent: too late');
+    if (limit.aborted) return failed(isSent ? 'timeout' : 'refused', `${where} within the time limit`);
+    if (signal.aborted || isClosed(cause)) return failed('aborted', `cancelled: ${where}`);
+    return failed(isSent ? kindOfCause(cause) : 'refused', `${where} (${connectionCode(cause)})`, cause);
   }
 
   /** An unreadable file, or one without a key, changes nothing: it may be half written. */
@@ -221,16 +206,9 @@ function requestOf(
   if (method === 'GET') for (const [name, value] of rest) url.searchParams.set(name, String(value));
   const hasBody = method !== 'GET' && rest.size > 0;
   return {
-    origin: url.origin,
-    path: url.pathname + url.search,
-    method,
-    headers: {
-      accept: 'application/json',
-      authorization: `Bearer ${apiKey}`,
-      'user-agent': 'docket',
-      ...(hasBody && { 'content-type': 'application/json' }),
-    },
-    body: hasBody ? JSON.stringify(Object.fromEntries(rest)) : null,
+    ...{ method, url: url.href },
+    headers: { accept: 'application/json', authorization: `Bearer ${apiKey}` },
+    body: hasBody ? JSON.stringify(Object.fromEntries(rest)) : undefined,
   };
 }
 

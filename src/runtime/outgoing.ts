@@ -70,11 +70,68 @@ export function connectionCode(error: unknown): string {
   return error instanceof Error ? error.name : 'no reason';
 }
 
-/** Rejects once a signal is aborted: undici ignores it until a connection is open, which may take minutes behind a proxy. */
-export const rejectOnAbort = (signal: AbortSignal) =>
-  new Promise<never>((_, reject) => {
+export interface OutgoingRequest {
+  method: 'GET' | 'POST';
+  url: string;
+  headers: Record<string, string>;
+  /** JSON. */
+  body?: string | undefined;
+  /** The rest of an answer is not read. */
+  maxLength?: number;
+  /** Called right before the request leaves, since a process may freeze; if it returns true, nothing is sent. */
+  isTooLate?: (() => boolean) | undefined;
+}
+
+/** What came of a request. Without an answer, there is no status; without a whole one, there is a cause. */
+export interface Sent {
+  /** False if the request certainly never left. */
+  isSent: boolean;
+  status?: number | undefined;
+  headers: Record<string, string | string[] | undefined>;
+  text: string;
+  cause?: unknown;
+}
+
+/** Nothing was sent, since `isTooLate` returned true. */
+export class TooLate extends Error {
+  override readonly name = 'TooLate';
+}
+
+/** Sends a request once, without redirects. Never rejects. */
+export async function sendOnce(
+  connections: Dispatcher,
+  { method, url, headers, body, maxLength = Infinity, isTooLate }: OutgoingRequest,
+  signal: AbortSignal,
+): Promise<Sent> {
+  const sent: Sent = { isSent: false, headers: {}, text: '' };
+  const dispatcher = beforeSending(connections, () => {
+    signal.throwIfAborted();
+    if (isTooLate?.()) throw new TooLate();
+    sent.isSent = true;
+  });
+  // undici ignores the signal until a connection is open, which may take minutes behind a proxy.
+  const aborted = new Promise<never>((_, reject) => {
     signal.addEventListener('abort', () => reject(signal.reason), { once: true });
   });
+  const { origin, pathname, search } = new URL(url);
+  const own = { 'user-agent': 'docket', ...(body && { 'content-type': 'application/json' }) };
+  const request = { origin, path: pathname + search, headers: { ...own, ...headers }, body: body ?? null };
+  try {
+    const answer = await Promise.race([dispatcher.request({ method, ...request, signal }), aborted]);
+    sent.status = answer.statusCode;
+    sent.headers = answer.headers;
+    // Destroying a body that is still arriving makes it emit an error, even after we stopped reading.
+    answer.body.on('error', () => {});
+    const decoder = new TextDecoder();
+    for await (const chunk of answer.body) {
+      sent.text += decoder.decode(chunk, { stream: true });
+      if (sent.text.length >= maxLength) break;
+    }
+  } catch (cause) {
+    sent.cause = cause;
+  }
+  return sent;
+}
 
 /** Returns the milliseconds in a `Retry-After` with seconds; undefined for anything else. */
 export function readRetryAfter(header: string | string[] | undefined): number | undefined {

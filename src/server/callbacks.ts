@@ -41,7 +41,7 @@ export function receiveCallbacks({ server, projects, runs, wake, machineMs, now,
     const run = await runs.load(known.id, updateRun).catch(() => undefined);
     const project = projects.find(({ name }) => name === run?.project);
     const target = project?.deployments?.find(({ name }) => name === run?.deployment);
-    const secret = target && 'webhook' in target ? target.webhook.secret : undefined;
+    const secret = target?.webhook?.secret;
     if (secret === undefined || !verifyWebhook(secret, request.headers, body, machineMs())) {
       log.info('a callback of a deployment has no valid signature, or is about no known update');
       return refuse(response, 401);

@@ -8,7 +8,7 @@ import { env, inProject, problemsIn, read } from '../support/config/file.ts';
 const { fileWith } = configFolder();
 
 const namesNoKey =
-  'must name an environment variable in capitals, or a file, and not hold the key itself. Write it like { env: ACME_DOCS_API_KEY, expires: 2026-12-31 } or { file: /run/secrets/acme }; expires may be left out.';
+  'must name an environment variable in capitals, or a file, and not hold an admin API key itself. Write it like { env: ACME_DOCS_API_KEY, expires: 2026-12-31 } or { file: /run/secrets/acme }; expires may be left out.';
 
 describe("a project's key", () => {
   test.each([

@@ -45,6 +45,7 @@ limits:
           apiKey: 'adm_acme',
           apiKeyVariable: 'ACME_DOCS_API_KEY',
           channels: ['C0123'],
+          deployments: [],
         },
         {
           name: 'Beta_2',
@@ -53,15 +54,10 @@ limits:
           apiKey: 'adm_default',
           apiKeyVariable: 'DOCS_API_KEY',
           channels: [],
+          deployments: [],
         },
       ],
-      allow: {
-        export: ['everyone'],
-        agent: ['S0DOCS'],
-        digest: [],
-        deploy: ['U0ANA', 'W0BEN'],
-        admin: ['U0ANA', 'W0BEN'],
-      },
+      allow: { export: ['everyone'], agent: ['S0DOCS'], digest: [], deploy: [], admin: ['U0ANA', 'W0BEN'] },
       links: 'requester',
       replies: 'mention',
       limits: {

@@ -11,7 +11,7 @@ const update = { jobId: 'se_1', domain: 'docs.acme.com' };
 /** The calls to one deployment, and what was reported of them. */
 function connected(deployment: Deployment) {
   const calls: DeploymentCall[] = [];
-  const sender = createSender({ timeoutMs: 300 });
+  const sender = createSender(undefined, 300, new AbortController().signal);
   onTestFinished(() => void sender.close());
   const projects = [{ name: 'acme', deployments: [deployment] }, { name: 'other' }];
   return { calls, find: createDeployments(projects, sender, (call) => calls.push(call)) };
@@ -43,7 +43,7 @@ test.each([
   const api = find('acme', 'production');
   expect(api?.kind === 'webhook' && (await api.send(message, Date.now()))).toMatchObject({ kind });
   const call = { project: 'acme', deployment: 'production', kind: 'webhook', status, outcome };
-  expect(calls).toEqual([{ ...call, reason: undefined, durationMs: expect.any(Number) }]);
+  expect(calls).toEqual([{ ...call, reason: `status ${status}`, durationMs: expect.any(Number) }]);
 });
 
 test('calls to GitHub are reported, also without an answer', async () => {
@@ -55,7 +55,7 @@ test('calls to GitHub are reported, also without an answer', async () => {
   const api = started.find('acme', 'staging');
   if (api?.kind !== 'github') throw new Error('it is a workflow');
   expect([api.repository, api.starts]).toEqual(['acme/infra', 'a.yml']);
-  expect(await api.dispatch(update, () => false)).toEqual({ happened: 'yes' });
+  expect(await api.dispatch(update, () => false)).toEqual({ run: undefined });
   expect(started.calls).toMatchObject([
     { deployment: 'staging', kind: 'github', outcome: 'ok', status: 204 },
   ]);

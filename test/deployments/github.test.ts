@@ -22,7 +22,7 @@ function github(
   changes: Partial<GithubWorkflow> = { workflow: 'update docs.yml' },
   timeoutMs = 5000,
 ) {
-  const sender = createSender({ timeoutMs });
+  const sender = createSender(undefined, timeoutMs, new AbortController().signal);
   onTestFinished(() => void sender.close());
   const api = createGithub(sender, { apiUrl, repository: 'acme/infra', ref: 'main', token, ...changes });
   return { ...api, dispatch: (isTooLate = () => false) => api.dispatch(update, isTooLate) };
@@ -43,7 +43,7 @@ describe('a dispatch', () => {
   test('of a workflow returns its run', async () => {
     const details = { workflow_run_id: 7, run_url: `${url}/api`, html_url: url };
     const server = await answering(200, details);
-    expect(await github(server.url).dispatch()).toEqual({ happened: 'yes', run: { id: 7, url } });
+    expect(await github(server.url).dispatch()).toEqual({ run: { id: 7, url } });
     const [{ line = '', headers = {}, body = '' } = {}] = server.requests;
     expect(line).toBe('POST /repos/acme/infra/actions/workflows/update%20docs.yml/dispatches');
     expect(headers).toMatchObject({
@@ -57,7 +57,7 @@ describe('a dispatch', () => {
 
   test('of an event returns none', async () => {
     const server = await answering(204, '');
-    expect(await github(server.url, { event: 'docs-export' }).dispatch()).toEqual({ happened: 'yes' });
+    expect(await github(server.url, { event: 'docs-export' }).dispatch()).toEqual({ run: undefined });
     expect(server.requests[0]?.line).toBe('POST /repos/acme/infra/dispatches');
     const payload = { event_type: 'docs-export', client_payload: inputs };
     expect(JSON.parse(server.requests[0]?.body ?? '')).toEqual(payload);
@@ -69,7 +69,7 @@ describe('a dispatch', () => {
       response.writeHead(n === 1 ? 422 : 204);
       response.end(n === 1 ? JSON.stringify(refusal) : '');
     });
-    expect(await github(server.url).dispatch()).toEqual({ happened: 'yes' });
+    expect(await github(server.url).dispatch()).toEqual({ run: undefined });
     expect(JSON.parse(server.requests[1]?.body ?? '')).toEqual({ ref: 'main', inputs });
   });
 
@@ -79,7 +79,7 @@ describe('a dispatch', () => {
     ['{"workflow_run_id":"../7","html_url":"https://github.test"}', 200],
     ['', 204],
   ])('whose answer is %j happened', async (body, status) => {
-    expect(await github((await answering(status, body)).url).dispatch()).toEqual({ happened: 'yes' });
+    expect(await github((await answering(status, body)).url).dispatch()).toEqual({ run: undefined });
   });
 
   test.each([
@@ -118,7 +118,7 @@ describe('a dispatch', () => {
     expect(lost).toMatchObject({ happened: 'unknown', retryable: false });
     const server = await answering(204, '');
     const late = await errorOf(github(server.url).dispatch(() => true));
-    expect(late).toMatchObject({ happened: 'no', message: 'GitHub, dispatch: too late' });
+    expect(late).toMatchObject({ happened: 'no', message: 'GitHub, dispatch: TooLate' });
     expect(server.requests).toEqual([]);
   });
 

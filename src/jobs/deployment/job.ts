@@ -256,7 +256,7 @@ async function pollWorkflow(
   known: NonNullable<UpdateRun['workflow']>,
   context: JobContext,
 ): Result {
-  const { now, random, timing, stopping, log } = context;
+  const { now, random, timing, log } = context;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
   const target = context.deployment(run.project, run.deployment);
   if (target?.kind !== 'github') return idle;
@@ -264,8 +264,8 @@ async function pollWorkflow(
   const next = { ...run, nextTryAtMs: now() + inMs };
   try {
     const found = await (known.id === undefined
-      ? target.findRun(run.jobId, run.sinceMs, stopping)
-      : target.getRun(known.id, stopping));
+      ? target.findRun(run.jobId, run.sinceMs)
+      : target.getRun(known.id));
     if (found === undefined) return save(next, { inMs });
     const { id, url, conclusion } = found;
     const audit = conclusion === undefined ? {} : { audit: `workflow: ${conclusion}` };

@@ -64,8 +64,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     ...createCallOnce(redis, {
       marginMs: timing.callMarginMs,
       didNotHappen: (error) =>
-        (error instanceof DocsApiError && error.happened === 'no') ||
-        (error instanceof GithubError && error.happened === 'no') ||
+        ((error instanceof DocsApiError || error instanceof GithubError) && error.happened === 'no') ||
         (error instanceof SlackApiError && error.kind !== 'unclear'),
       stopping,
       newToken,
