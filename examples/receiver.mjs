@@ -1,7 +1,7 @@
 // Puts each export live that Docket tells of, and calls back. `node receiver.mjs`; see docs/deployments.md.
 import { execFile } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
-import { access, mkdir, rename, rm, symlink, writeFile } from 'node:fs/promises';
+import { access, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -20,6 +20,9 @@ function isFromDocket({ 'webhook-id': id, 'webhook-timestamp': time, 'webhook-si
 }
 
 async function putLive(folder, { bundleUrl, jobId, version, domain }) {
+  // Docket has renewed the link to what is live already.
+  const { jobId: liveId } = JSON.parse(await readFile('current/docket.json').catch(() => '{}'));
+  if (jobId === liveId) return { state: 'live' };
   if (!bundleUrl) throw new Error('The webhook has no link: set includeLink to true.');
   const bundle = await fetch(bundleUrl, { signal: AbortSignal.timeout(600_000) });
   if (!bundle.ok) throw new Error(`The link to the bundle answered ${bundle.status}.`);

@@ -1,7 +1,6 @@
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createStandInSlack } from '../slack/slack.ts';
 import { type OpenDemo, openDemo, type Page } from '../test-support/browser.ts';
-import { webhook } from '../test-support/deployment.ts';
 import type { ExportJob, Message, Switch } from './protocol.ts';
 
 let demo: OpenDemo;
@@ -38,20 +37,16 @@ test('the bot listens on this machine alone, and signs with a secret of its own'
   expect(createStandInSlack().tokens.signingSecret).not.toBe(slack.tokens.signingSecret);
 });
 
-test('the panel shows which version production serves', async () => {
-  const { deployment, platform, clock } = demo.world;
+test('Ana updates production, and the panel shows which version it serves', async () => {
+  const { deployment } = demo.world;
   expect(ana.one('deployment')).toEqual({ kind: 'deployment', url: deployment?.url });
-  const job = await exported();
+  const job = await exported('--version v7');
   await finishes(job);
-  const { url, close } = await platform.listen();
-  onTestFinished(close);
-  const made = await fetch(`${url}/v1/static-export/jobs/${job.id}/bundle`, {
-    method: 'POST',
-    headers: { authorization: `Bearer ${platform.apiKey}` },
-  });
-  const data = { ...((await made.json()) as object), jobId: job.id, version: 'v7', domain: job.domain };
-  const told = webhook({ data, atMs: clock.now(), secret: deployment?.secret ?? '' });
-  expect((await fetch(deployment?.webhookUrl ?? '', told)).status).toBe(202);
+  const { channel, ts, blocks } = await message(ana, /Update production/);
+  const actionId = 'deployment.update_1';
+  const blockId = blocks.find((one) => JSON.stringify(one).includes(actionId))?.block_id ?? '';
+  expect(await ana.does({ do: 'use', target: { channel, ts }, blockId, actionId })).toEqual({ ok: true });
+  await message(ana, /production serves it since/);
   const site = await ana.until(() => ana.all('deployment').find(({ serves }) => serves));
   expect(site.serves).toEqual({ jobId: job.id, version: 'v7' });
   expect(ana.all('request')).toContainEqual(
@@ -60,9 +55,9 @@ test('the panel shows which version production serves', async () => {
 });
 
 /** Has Ana export, and answers the job. */
-async function exported(): Promise<ExportJob> {
+async function exported(more = ''): Promise<ExportJob> {
   const before = ana.all('export');
-  expect(await types(ana, '/docs-export docs.acme.com')).toEqual({ ok: true });
+  expect(await types(ana, `/docs-export docs.acme.com ${more}`)).toEqual({ ok: true });
   return newExport(before);
 }
 const ends = (job: ExportJob, status: ExportJob['status']) =>

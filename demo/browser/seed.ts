@@ -1,3 +1,4 @@
+import type { StandInDeployment } from '../deployment/deployment.ts';
 import type { StandInPlatform } from '../docs-platform/platform.ts';
 import type { StandInSlack } from '../slack/slack.ts';
 import { VISITORS } from './protocol.ts';
@@ -26,6 +27,20 @@ export function liveHere({ workspace }: StandInSlack): void {
   for (const user of workspace.users) if (!user.isBot) Object.assign(user, { tz, tzOffset });
 }
 
+/** The text of the settings file of a bot that updates a deployment, whose secret is in `DEPLOY_SECRET`. */
+export function settingsFileFor(
+  slack: StandInSlack,
+  { projectId }: StandInPlatform,
+  { webhookUrl: url }: StandInDeployment,
+): string {
+  const production = { webhook: { url, secret: { env: 'DEPLOY_SECRET' }, includeLink: true } };
+  // JSON is YAML.
+  return JSON.stringify({
+    projects: { acme: { projectId, domains: [DOMAIN], deployments: { production } } },
+    allow: { deploy: [slack.person('ana').id] },
+  });
+}
+
 /** The settings of a bot that talks to these stand-ins. */
 export function settingsFor(
   slack: StandInSlack,
@@ -39,7 +54,6 @@ export function settingsFor(
     SLACK_API_URL: `${urls.slack}/api/`,
     DOCS_API_URL: urls.platform,
     DOCS_API_KEY: platform.apiKey,
-    DOCS_PROJECT_ID: platform.projectId,
     DOCS_DOMAIN: DOMAIN,
   };
 }

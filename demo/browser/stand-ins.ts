@@ -53,7 +53,11 @@ export async function standInsAlone(envFile: string | undefined): Promise<number
       slack: await listening(PORTS.slack, slack.listen),
       platform: await listening(PORTS.platform, platform.listen),
     };
-    const settings = { ...settingsFor(slack, platform, urls), PORT: String(PORTS.bot) };
+    const settings = {
+      ...settingsFor(slack, platform, urls),
+      DOCS_PROJECT_ID: platform.projectId,
+      PORT: String(PORTS.bot),
+    };
     const text = standInsText(settings, envFile);
     const pageFolder = await Promise.race([buildPage(), interrupted]);
     const server = createServer({ slack, platform, clock }, { pageFolder });

@@ -1,4 +1,4 @@
-import { mkdirSync, mkdtempSync, readdirSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readdirSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
@@ -8,7 +8,7 @@ import { startDeployment } from '../deployment/deployment.ts';
 import { createStandInPlatform } from '../docs-platform/platform.ts';
 import { freePort } from '../ports.ts';
 import { createStandInSlack } from '../slack/slack.ts';
-import { DOMAIN, liveHere, openDirectMessages, PLANS, settingsFor } from './seed.ts';
+import { DOMAIN, liveHere, openDirectMessages, PLANS, settingsFileFor, settingsFor } from './seed.ts';
 import { createServer } from './server.ts';
 import { createClock, type World } from './world.ts';
 
@@ -58,11 +58,15 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
     searchPath: parts.searchPath,
     onChange: changed,
   });
+  const settingsFile = join(folder, 'docket.yml');
+  writeFileSync(settingsFile, settingsFileFor(slack, platform, deployment));
   const bot = createBot({
     env: {
       ...settingsFor(slack, platform, { slack: slackServer.url, platform: platformServer.url }),
       REDIS_URL: redis.url,
       PORT: String(botPort),
+      DOCKET_CONFIG: settingsFile,
+      DEPLOY_SECRET: deployment.secret,
     },
     logFile: join(folder, 'docket.log'),
     onChange: changed,

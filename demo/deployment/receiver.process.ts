@@ -95,14 +95,18 @@ test('what is not signed, not fresh or too long changes nothing', async () => {
   expect(docket.received).toEqual([]);
 });
 
-test('a webhook that comes again is dropped, and a callback that failed is made again', async () => {
-  const { send, releases, ids } = await started([503]);
+test('a repeated webhook is dropped, a renewed link is not needed, and a failed callback is made again', async () => {
+  const { bundles, send, releases, live, ids } = await started([503]);
   expect(await send()).toBe(202);
   await expect.poll(ids).toEqual(['msg_a_1_0_live', 'msg_a_1_0_live']);
   expect(await send({ path: '/v2' })).toBe(200);
   expect(await send({ id: 'msg_a_2_0', path: '/v2' })).toBe(202);
   await expect.poll(ids).toHaveLength(3);
   expect(releases()).toEqual(['msg_a_1_0', 'msg_a_2_0']);
+  bundles.clear();
+  expect(await send({ id: 'msg_a_2_1', path: '/v2' })).toBe(202);
+  await expect.poll(() => ids().at(-1)).toBe('msg_a_2_1_live');
+  expect(live()).toBe('two');
 });
 
 test('after a bad bundle the site stays as it was, and Docket hears why', async () => {
@@ -114,7 +118,7 @@ test('after a bad bundle the site stays as it was, and Docket hears why', async 
   await send();
   const paths = ['/garbage', '/cut', '/empty', '/climbs', '/expired'];
   for (const path of paths) expect(await send({ id: `msg_${path.slice(1)}`, path })).toBe(202);
-  const { bundleUrl: _, ...linkless } = data('/v1');
+  const { bundleUrl: _, ...linkless } = data('/v3');
   expect(await send({ id: 'msg_linkless', data: linkless })).toBe(202);
   await expect.poll(outcomes).toHaveLength(7);
   const said = outcomes().map(({ state, message }) => `${state} ${message}`);

@@ -50,7 +50,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     const field = ana.channel.getByRole('combobox');
     await field.pressSequentially('/docs-exp');
     await ana.page.getByRole('option', { name: /\/docs-export/ }).waitFor();
-    await field.pressSequentially(`ort ${DOMAIN}`);
+    await field.pressSequentially(`ort ${DOMAIN} --version 4.1`);
     await field.press('Enter');
     const card = await ana.reads(ana.channel, /Exporting · docs\.acme\.com/);
     await ana.opensThread(card);
@@ -77,8 +77,17 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     expect(starts()).toBe(1);
     await ana.reads(ana.thread, /is exported · 128 pages/);
     await ana.reads(ana.channel, /exported · 128 pages/);
-    await ana.reads(ana.thread, /requested .* finished /);
-    await pictured(ana, 'demo-export');
+  });
+
+  test('updates production in one click, and opens the site in the second', async () => {
+    const ending = await ana.reads(ana.thread, /is exported/);
+    await ending.getByRole('button', { name: 'Update production' }).click();
+    await ana.reads(ana.thread, /production serves it since/);
+    const opened = ana.page.context().waitForEvent('page');
+    await ana.panel.getByRole('link', { name: '4.1' }).click();
+    await (await opened).getByText(/Version 4\.1 · se_/).waitFor();
+    await (await opened).close();
+    await pictured(ana, 'demo-deployment');
   });
 
   test('gets the settings for a deployment, and a new link once the old one has ended', async () => {
@@ -211,5 +220,16 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
       expect(await other.problems()).toEqual([]);
       await other.page.context().close();
     }
+  });
+
+  test('sees with one click on the first story how a new version goes live', async () => {
+    lasts(3000);
+    const visitor = await arrives();
+    const opened = visitor.page.context().waitForEvent('page');
+    await visitor.page.getByRole('button', { name: 'An export', exact: true }).click();
+    await visitor.reads(visitor.thread, /production serves it since/);
+    await (await opened).getByText(/Version 4\.2 · se_/).waitFor();
+    await visitor.page.getByText('production serves the new version').waitFor();
+    await visitor.page.context().close();
   });
 });

@@ -19,8 +19,8 @@ export function TroubleTab(): ReactNode {
       <Processes />
       <Clock />
       <Switches />
-      <Platform />
       <Production />
+      <Platform />
     </>
   );
 }
@@ -139,7 +139,7 @@ function Production(): ReactNode {
       <h3>What production serves</h3>
       {serves ? (
         <div className="job">
-          <a href={url} target="_blank" rel="noopener noreferrer">
+          <a className="site" href={url} target="_blank" rel="noopener noreferrer">
             {serves.version ?? 'An export without a version'}
           </a>
           <span className="state completed">live</span>

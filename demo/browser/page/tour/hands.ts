@@ -25,6 +25,8 @@ export interface Hands {
   /** Shows where to look. */
   point(message: Message): Promise<void>;
   thread(message: Message): Promise<void>;
+  /** Opens the site that production serves, from the panel. */
+  openSite(): Promise<void>;
   trouble(wanted: Trouble): Promise<void>;
 }
 
@@ -141,6 +143,15 @@ export function createHands(now: () => Page, say: (line: string) => void, signal
     async thread(message) {
       now().openThread(message.channel, message.threadTs ?? message.ts);
       await until('the thread', ({ thread }) => thread !== undefined);
+    },
+    async openSite() {
+      now().showPanel(true);
+      const link = await until('the site', () => {
+        document.querySelector<HTMLElement>('[data-tab="Trouble"]')?.click();
+        return document.querySelector<HTMLElement>('.panel a.site') ?? undefined;
+      });
+      await show(link);
+      link.click();
     },
     async trouble(wanted) {
       const { ok, problem } = await now().trouble(wanted);

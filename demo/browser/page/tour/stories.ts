@@ -23,10 +23,12 @@ async function begin(hands: Hands): Promise<Awaited<ReturnType<typeof newOnes>>>
   return newOnes(hands);
 }
 
+const VERSION = '4.2';
+
 async function exportSite(hands: Hands): Promise<void> {
   const found = await begin(hands);
   hands.say('Ana asks for a static export of the docs.');
-  await hands.type('/docs-export docs.acme.com');
+  await hands.type(`/docs-export docs.acme.com --version ${VERSION}`);
   hands.say('One message is the card. It is edited as the export goes on; its thread has the rest.');
   const card = await hands.until('the card', (page) => found(page, /docs\.acme\.com/));
   await hands.thread(card);
@@ -34,7 +36,12 @@ async function exportSite(hands: Hands): Promise<void> {
   hands.say('Try it: kill -9 Docket in the panel now. The export goes on, and finishes once.');
   const ending = await hands.until('the end of the export', (page) => found(page, /is exported/));
   await hands.point(ending);
-  hands.say('The bundle is ready: [Download bundle] is a link for as long as the platform says.');
+  hands.say('The bundle is ready. [Update production] tells the self-hosted site, which fetches the bundle.');
+  await hands.click('Update production', { message: ending, below: '' });
+  const served = await hands.until('the updated site', (page) => found(page, /production serves it since/));
+  await hands.point(served);
+  await hands.openSite();
+  hands.say(`production serves the new version. If no tab opened: click ${VERSION} in the panel.`);
 }
 
 const FOLLOW_UP = 'Also add error handling to the quickstart.';
