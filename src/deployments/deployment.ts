@@ -4,14 +4,8 @@ import type { Answer, Sender } from './sender.ts';
 import { sendWebhook, type WebhookMessage } from './webhook.ts';
 
 /** One finished call to a deployment, for logs and metrics. Has no address, secret or text from outside. */
-export interface DeploymentCall extends Pick<Answer, 'outcome' | 'reason'> {
-  project: string;
-  deployment: string;
-  kind: 'webhook' | 'github';
-  /** Undefined without an answer. */
-  status: number | undefined;
-  durationMs: number;
-}
+export type DeploymentCall = Pick<Answer, 'outcome' | 'status' | 'reason'> &
+  Record<'project' | 'deployment', string> & { kind: 'webhook' | 'github'; durationMs: number };
 
 /** The calls to one deployment of the settings. */
 export type DeploymentApi = NonNullable<ReturnType<ReturnType<typeof createDeployments>>>;

@@ -10,14 +10,6 @@ interface Export {
   version?: string | undefined;
 }
 
-/** A run of a workflow. `conclusion` is set once its `status` is `completed`. */
-export interface GithubRun {
-  id: number;
-  url: string;
-  status: string;
-  conclusion: string | undefined;
-}
-
 /**
  * A call to GitHub has no result. Decide by `happened` and `retryable`: `no` is a proof that nothing was started.
  * `message` is safe for logs. `text` is GitHub's own, one line without links, and may be shown to a person.
@@ -52,20 +44,19 @@ const dispatchedSchema = z
   .object({ workflow_run_id: runId, html_url: link })
   .transform(({ workflow_run_id: id, html_url: url }) => ({ run: { id, url } }))
   .or(z.unknown().transform(() => ({ run: undefined })));
-const runSchema = z.object({
-  id: runId,
-  html_url: link,
-  status: z.string().max(40),
-  conclusion: z.string().max(40).nullish(),
-  display_title: z.string().catch(''),
-});
+/** A run of a workflow. `conclusion` is set once its `status` is `completed`. */
+const runSchema = z
+  .object({
+    id: runId,
+    html_url: link,
+    status: z.string().max(40),
+    conclusion: z.string().max(40).nullish(),
+    display_title: z.string().catch(''),
+  })
+  .transform(({ html_url: url, display_title: title, conclusion, ...run }) => ({
+    ...{ ...run, url, title, conclusion: conclusion ?? undefined },
+  }));
 const runsSchema = z.object({ workflow_runs: z.array(runSchema) });
-
-/** Ten runs are about 200 KB. */
-const MAX_LENGTH = 2_000_000;
-
-/** The newer version of the API is unknown to older GitHub Enterprise Servers. */
-const API_VERSION = '2022-11-28';
 
 /** Our clock and GitHub's may differ by this much. */
 const CLOCKS_MS = 30_000;
@@ -85,10 +76,12 @@ export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkf
     const headers = {
       accept: 'application/vnd.github+json',
       authorization: `Bearer ${token}`,
-      'x-github-api-version': API_VERSION,
+      // Older GitHub Enterprise Servers do not know the newer version.
+      'x-github-api-version': '2022-11-28',
     };
     const url = `${apiUrl.replace(/\/$/, '')}/repos/${repository}/${path}`;
-    const answer = await send({ url, headers, maxLength: MAX_LENGTH, ...post });
+    // Ten runs are about 200 KB.
+    const answer = await send({ url, headers, maxLength: 2_000_000, ...post });
     const json = parseJson(answer.text);
     const isRead = post === undefined;
     if (answer.outcome === 'ok') {
@@ -125,24 +118,18 @@ export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkf
      * Returns the run that a dispatch at about `sinceMs` started: the one with the job id in its title, else the only
      * one. Undefined if there is none yet, or if it could be another.
      */
-    async findRun(jobId: string, sinceMs: number): Promise<GithubRun | undefined> {
+    async findRun(jobId: string, sinceMs: number) {
       const from = new Date(sinceMs - CLOCKS_MS).toISOString().replace(/\.\d+/, '');
       const kind = workflow === undefined ? 'repository_dispatch' : 'workflow_dispatch';
       const query = new URLSearchParams({ event: kind, created: `>=${from}`, per_page: '10' });
       const { workflow_runs: runs } = await call('runs', `${actions}/runs?${query}`, runsSchema);
-      const named = runs.find(({ display_title: title }) => title.includes(jobId));
+      const named = runs.find(({ title }) => title.includes(jobId));
       // Without a title of its own, a run has that of its event.
-      const others = runs.filter(({ display_title: title }) => workflow !== undefined || title === event);
-      const run = named ?? (others.length === 1 ? others[0] : undefined);
-      return run && toRun(run);
+      const others = runs.filter(({ title }) => workflow !== undefined || title === event);
+      return named ?? (others.length === 1 ? others[0] : undefined);
     },
 
     /** Returns a run by its id. */
-    getRun: async (id: number) => toRun(await call('run', `actions/runs/${id}`, runSchema)),
+    getRun: (id: number) => call('run', `actions/runs/${id}`, runSchema),
   };
 }
-
-const toRun = ({ id, html_url: url, status, conclusion }: z.output<typeof runSchema>): GithubRun => ({
-  ...{ id, url, status },
-  conclusion: conclusion ?? undefined,
-});

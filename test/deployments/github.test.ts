@@ -137,12 +137,12 @@ describe('a dispatch', () => {
 describe('a run', () => {
   test('is read by its id', async () => {
     const server = await answering(200, { ...run, status: 'in_progress', conclusion: null, actor: {} });
-    const running = { id: 7, url, status: 'in_progress', conclusion: undefined };
+    const running = { id: 7, url, status: 'in_progress', conclusion: undefined, title: run.display_title };
     expect(await github(server.url).getRun(7)).toEqual(running);
     expect(server.requests[0]?.line).toBe('GET /repos/acme/infra/actions/runs/7');
   });
 
-  const found = { id: 7, url, status: 'completed', conclusion: 'success' };
+  const found = { id: 7, url, status: 'completed', conclusion: 'success', title: expect.any(String) };
   const other = { ...run, id: 8 };
   const named = { ...run, display_title: 'Docs of se_1' };
   const ofEvent = { ...run, display_title: 'docs-export' };
