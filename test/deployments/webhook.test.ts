@@ -113,6 +113,8 @@ describe('a message', () => {
     expect(await sent(closed.url)).toEqual({ kind: 'retry', reason: 'ECONNREFUSED' });
     const dead = await tcpServer((socket) => socket.destroy());
     expect(await sent(dead.url)).toMatchObject({ kind: 'retry' });
+    const flood = await answering(410, '', { 'x-long': 'x'.repeat(100_000) });
+    expect(await sent(flood.url)).toMatchObject({ kind: 'retry', reason: 'UND_ERR_HEADERS_OVERFLOW' });
     const garbage = await tcpServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n'));
     expect(await sent(garbage.url)).toMatchObject({ kind: 'retry', reason: 'HTTPParserError' });
   });
@@ -149,6 +151,22 @@ describe('a message', () => {
     const result = await sent(server.url, 300);
     const refused = { kind: 'refused', status, text: 'no such site' };
     expect(result).toEqual(status === 200 ? { kind: 'delivered' } : refused);
+  });
+
+  test('whose answer comes a byte at a time ends at the time limit', async () => {
+    const server = await httpServer((_, response) => {
+      response.writeHead(410);
+      const drip = setInterval(() => response.write('x'), 10);
+      response.on('close', () => clearInterval(drip));
+    });
+    const startMs = performance.now();
+    expect(await sent(server.url, 300)).toMatchObject({ kind: 'refused', status: 410 });
+    expect(performance.now() - startMs).toBeLessThan(2000);
+  });
+
+  test('that is refused with the link in the text shows no link', async () => {
+    const server = await answering(410, `Gone: ${link} is not for us`);
+    expect(await sent(server.url)).toEqual({ kind: 'refused', status: 410, text: 'Gone: … is not for us' });
   });
 
   test('that is sent back shows neither link nor secret nor signature', async () => {
