@@ -28,7 +28,7 @@ describe.concurrent('npm run demo', () => {
     await prints(/http:/);
     child.kill('SIGTERM');
     expect(await ends()).toMatchObject({ code: 143, processes: [], left: [] });
-    expect(readdirSync(kept).sort()).toEqual(['docket.log', 'redis']);
+    expect(readdirSync(kept).sort()).toEqual(['docket.log', 'docket.yml', 'redis']);
     const again = await startDemo(context, ['--keep', kept]).ends();
     expect(again).toMatchObject({ code: 1, processes: [] });
     expect(again.output).toContain('--keep wants a new or an empty folder.');
