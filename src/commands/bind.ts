@@ -84,8 +84,8 @@ export function bind(app: App, parts: BindParts) {
   ): Promise<boolean> {
     if (threadTs !== undefined && !reply.replace_original && !reply.delete_original) {
       const place = { channel: channel.id, user: user.id, threadTs };
-      const posted = withTimeout(ephemeralTimeoutMs, parts.postInThread(place, reply));
-      if (await isFulfilled(posted)) return true;
+      const posted = parts.postInThread(place, reply).then(() => true);
+      if (await withTimeout(ephemeralTimeoutMs, posted).catch(() => false)) return true;
     }
     const arrived =
       responseUrl !== undefined && (await parts.postEphemeral(responseUrl, reply, ephemeralTimeoutMs));
@@ -220,12 +220,6 @@ export function bind(app: App, parts: BindParts) {
     }
   });
 }
-
-const isFulfilled = (promise: Promise<unknown>) =>
-  promise.then(
-    () => true,
-    () => false,
-  );
 
 /** The thread of a clicked message; none for a root, which people see in the channel. */
 function threadOf({ container }: BlockAction): string | undefined {

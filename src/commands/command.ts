@@ -340,10 +340,6 @@ export function usageOf({ verb, args, flags }: Syntax): string {
   return [verb, ...Object.values(args).map(({ usage }) => usage), ...shownFlags].filter(Boolean).join(' ');
 }
 
-/** All subcommands in one line, as Slack shows them while a person types the command. */
-export const usageHint = ({ subcommands }: Pick<SlashCommand, 'subcommands'>) =>
-  [...offered(subcommands).map(usageOf), 'help'].filter(Boolean).join(' | ');
-
 /** The help of a command. */
 export const helpMessage = ({ name, note, subcommands }: Omit<SlashCommand, 'run'>): Message =>
   commandHelp(

@@ -246,11 +246,8 @@ const table = z.object({
 
 const variableOf = (setting: string) => setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
-/** The variable of each setting. */
-const variables = new Map(Object.keys(table.shape).map((setting) => [setting, variableOf(setting)]));
-
 /** The names of all variables. */
-export const settingNames = [...variables.values()];
+export const settingNames = Object.keys(table.shape).map(variableOf);
 
 /** Returns the problems between two settings, independent of other problems. */
 function crossProblems(set: Env, file: ConfigFile | undefined): string[] {
@@ -325,7 +322,7 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     set[name] = set[name.toLowerCase()] ?? set[name];
   const { file, problems: fileProblems } = readFile(set);
   const flaws = valueFlaws(set);
-  const given = [...variables].map(([setting, variable]) => [setting, set[variable]]);
+  const given = Object.keys(table.shape).map((setting) => [setting, set[variableOf(setting)]]);
   const parsed = table.safeParse(Object.fromEntries(given));
   const issues = (parsed.error?.issues ?? []).map(
     ({ path, message }) => [variableOf(String(path[0])), message] as const,

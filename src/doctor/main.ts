@@ -2,7 +2,6 @@ import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
 import { styleText } from 'node:util';
-import { WebClient } from '@slack/web-api';
 import { parse } from 'yaml';
 import { type EnvFile, healthAddressOf, readEnvFile } from '../config/env-file.ts';
 import { readSettings, redisAddressOf, type Settings, SettingsError } from '../config/settings.ts';
@@ -14,7 +13,7 @@ import { OperatorError } from '../runtime/operator-error.ts';
 import { configureOutgoing } from '../runtime/outgoing.ts';
 import { listen } from '../server/http-server.ts';
 import { toSlackApiError } from '../slack/errors.ts';
-import { createSlackLogger } from '../slack/web-calls.ts';
+import { createSlackWeb } from '../slack/web-calls.ts';
 import { findServer, inspectDataDir } from '../store/embedded-redis.ts';
 import { setTagName } from '../store/keys.ts';
 import { checkRedis, isAllowed } from '../store/redis/check.ts';
@@ -71,14 +70,10 @@ function judgeEnvFile({ problem, warning: flaw, text }: EnvFile): Line {
 /** How long an answer may take. */
 const LIMIT_MS = 5000;
 
-const createSlackWeb = ({ slackApiUrl }: Settings, token: string) =>
-  new WebClient(token, {
-    slackApiUrl,
-    allowAbsoluteUrls: false,
-    timeout: LIMIT_MS,
-    retryConfig: { retries: 0 },
-    rejectRateLimitedCalls: true,
-    logger: createSlackLogger(createLog('silent', [])),
+const slackCalls = ({ slackApiUrl: apiUrl }: Settings, token: string) =>
+  createSlackWeb({
+    ...{ token, apiUrl, timing: { slackCallMs: LIMIT_MS, retryMaxMs: 0 } },
+    ...{ log: createLog('silent', []), monotonicMs: () => performance.now(), onCall() {} },
   });
 
 /** Checks what calls can verify: the tokens of Slack, and the platform's address, keys and ids of projects. */
@@ -92,8 +87,8 @@ async function checkBotToken(settings: Settings): Promise<Line> {
   const name = 'SLACK_BOT_TOKEN';
   const fix = 'Copy it again from your Slack app, "OAuth & Permissions", Bot User OAuth Token.';
   const scopes: string[] = parse(readFileSync(inRoot('manifest.yml'), 'utf8')).oauth_config.scopes.bot;
-  try {
-    const answer = await createSlackWeb(settings, settings.slackBotToken).auth.test();
+  return askSlack(name, fix, async () => {
+    const answer = await slackCalls(settings, settings.slackBotToken).call('auth.test', {});
     if (answer.bot_id === undefined) return wrong(name, `It is not a bot token. ${fix}`);
     const held = answer.response_metadata?.scopes ?? [];
     const missing = scopes.filter((scope) => !held.includes(scope));
@@ -105,18 +100,18 @@ async function checkBotToken(settings: Settings): Promise<Line> {
     // Without control characters, which a terminal would obey.
     const team = String(answer.team).replace(/\p{C}/gu, '').slice(0, 80);
     return ok(name, `Slack accepts it in the workspace ${team}, with all scopes of manifest.yml.`);
-  } catch (error) {
-    return slackRefusal(name, error, fix);
-  }
+  });
 }
 
-function slackRefusal(name: string, error: unknown, fix: string): Line {
-  const { kind, code } = toSlackApiError(name, error);
-  if (kind !== 'unreachable' && kind !== 'unclear')
-    return wrong(name, `Slack does not accept it (${code}). ${fix}`);
-  const way = 'Check the network of this machine, its proxy, and SLACK_API_URL if it is set.';
-  return wrong(name, connectionProblem(code, 'Slack') ?? `Slack cannot be reached (${code}). ${way}`);
-}
+/** Returns the result of a check, or Slack's refusal of the token. */
+const askSlack = (name: string, fix: string, check: () => Promise<Line>): Promise<Line> =>
+  check().catch((error: unknown) => {
+    const { kind, code } = toSlackApiError(name, error);
+    if (kind !== 'unreachable' && kind !== 'unclear')
+      return wrong(name, `Slack does not accept it (${code}). ${fix}`);
+    const way = 'Check the network of this machine, its proxy, and SLACK_API_URL if it is set.';
+    return wrong(name, connectionProblem(code, 'Slack') ?? `Slack cannot be reached (${code}). ${way}`);
+  });
 
 /** Checks the token of Socket Mode, if any. The request opens no connection. */
 async function checkRequests(settings: Settings): Promise<Line> {
@@ -126,13 +121,11 @@ async function checkRequests(settings: Settings): Promise<Line> {
     return ok('SLACK_SIGNING_SECRET', text);
   }
   const name = 'SLACK_APP_TOKEN';
-  try {
-    await createSlackWeb(settings, slackAppToken).apps.connections.open({});
+  const fix = 'Create one under "Basic Information", App-Level Tokens, with the scope connections:write.';
+  return askSlack(name, fix, async () => {
+    await slackCalls(settings, slackAppToken).call('apps.connections.open', {});
     return ok(name, 'Slack accepts it: requests come over Socket Mode, without a public address.');
-  } catch (error) {
-    const fix = 'Create one under "Basic Information", App-Level Tokens, with the scope connections:write.';
-    return slackRefusal(name, error, fix);
-  }
+  });
 }
 
 /**

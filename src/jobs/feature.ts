@@ -42,11 +42,6 @@ interface FeatureLimit {
   show?(usage: RateLimitUsage | undefined): { text?: string; left?: string; waiting?: number };
 }
 
-export interface WorkContext {
-  threads: Pick<ThreadStore, 'followed'>;
-  runs: Pick<RunStore, 'activeOf' | 'loadAll'>;
-}
-
 /** How Home lists the runs of a feature. */
 export interface HomeRuns<Run extends RunBase = RunBase> extends VisibleKind<Run> {
   job: string;
@@ -96,7 +91,9 @@ export type LimitContext = Pick<JobContext, 'projects' | 'limits' | 'timing'>;
 
 /** The data that features read. */
 export interface FeatureContext extends Pick<JobContext, 'isPublic' | 'workspaceUrl'> {
-  runs: Pick<RunStore, 'activeOf' | 'latestOf'>;
+  runs: Pick<RunStore, 'activeOf' | 'latestOf' | 'loadAll'>;
   threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
   outbox: Pick<Outbox, 'deliveryState'>;
 }
+
+export type WorkContext = Pick<FeatureContext, 'runs' | 'threads'>;

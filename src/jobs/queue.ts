@@ -55,13 +55,8 @@ export function createQueues(
     counts: (): Promise<QueueCounts[]> =>
       Promise.all(
         [...queues].map(async ([name, queue]) => {
-          const {
-            waiting = 0,
-            active = 0,
-            delayed = 0,
-            failed = 0,
-          } = await queue.getJobCounts(...queueStates);
-          return { queue: name, waiting, active, delayed, failed };
+          const counts = (await queue.getJobCounts(...queueStates)) as Omit<QueueCounts, 'queue'>;
+          return { queue: name, ...counts };
         }),
       ),
     async close() {

@@ -5,20 +5,11 @@ declare module '@slack/bolt/dist/App.js' {
   const exported: { default: typeof App };
   export default exported;
 }
-declare module '@slack/bolt/dist/errors.js' {
-  export { AuthorizationError } from '@slack/bolt';
+declare module '@slack/bolt/dist/*' {
+  export { AuthorizationError, isValidSlackRequest } from '@slack/bolt';
 }
-declare module '@slack/bolt/dist/receivers/verify-request.js' {
-  export { isValidSlackRequest } from '@slack/bolt';
-}
-declare module 'bullmq/dist/cjs/classes/queue.js' {
-  export { Queue } from 'bullmq';
-}
-declare module 'bullmq/dist/cjs/classes/worker.js' {
-  export { Worker } from 'bullmq';
-}
-declare module 'bullmq/dist/cjs/classes/errors/delayed-error.js' {
-  export { DelayedError } from 'bullmq';
+declare module 'bullmq/dist/cjs/classes/*' {
+  export { DelayedError, Queue, Worker } from 'bullmq';
 }
 declare module 'prom-client/lib/registry.js' {
   export { Registry as default } from 'prom-client';

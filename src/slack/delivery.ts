@@ -248,25 +248,19 @@ export function createDelivery(parts: DeliveryParts): Deliver {
       const changes = isUnclear ? { unclearUntilMs: now() + timing.callMarginMs } : undone;
       return save(record, { failures: retry.failures || undefined, ...changes }, retry.inMs);
     }
-    switch (kind) {
-      case 'missing':
-        if (method !== 'chat.update') return giveUp(record, code, undone);
-        // A person deleted it.
-        return save(record, { deleted: true, ...forgetEdits }, 0);
-      case 'blocks': {
-        const form = formOf(record);
-        const { fallback, hash } = record.wanted;
-        const expected = form === 'own' && fallback !== undefined;
-        log[expected ? 'info' : 'error'](
-          { message: record.key, code, pointers, form },
-          'Slack refused our blocks',
-        );
-        if (form === 'text') return giveUp(record, code, undone);
-        return save(record, { refusedHash: hash, form: expected ? 'fallback' : 'text', ...undone }, 0);
-      }
-      default:
-        return giveUp(record, code, undone);
-    }
+    // A person deleted it.
+    if (kind === 'missing' && method === 'chat.update')
+      return save(record, { deleted: true, ...forgetEdits }, 0);
+    if (kind !== 'blocks') return giveUp(record, code, undone);
+    const form = formOf(record);
+    const { fallback, hash } = record.wanted;
+    const expected = form === 'own' && fallback !== undefined;
+    log[expected ? 'info' : 'error'](
+      { message: record.key, code, pointers, form },
+      'Slack refused our blocks',
+    );
+    if (form === 'text') return giveUp(record, code, undone);
+    return save(record, { refusedHash: hash, form: expected ? 'fallback' : 'text', ...undone }, 0);
   }
 
   /** After a permanent refusal: moves the message to a direct message, once, or else records the refusal. */

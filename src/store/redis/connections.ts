@@ -1,4 +1,4 @@
-import { Cluster, Redis } from 'ioredis';
+import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Timing } from '../../runtime/timing.ts';
 import type { RedisClient } from './client.ts';
 
@@ -187,15 +187,7 @@ interface ConnectionKind {
   /** Whether commands wait while Redis is away, and are sent again if their answer was lost. */
   waits: boolean;
   retryStrategy: (attempt: number) => number | null;
-  options: {
-    lazyConnect?: boolean;
-    enableReadyCheck?: boolean;
-    maxRetriesPerRequest: number | null;
-    commandTimeout?: number;
-    socketTimeout: number;
-    connectTimeout: number;
-    autoResendUnfulfilledCommands?: boolean;
-  };
+  options: Omit<RedisOptions, 'replyMapping'>;
 }
 
 function connect(address: RedisAddress, onError: OnConnectionError, kind: ConnectionKind): RedisClient {

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { userMessage } from '../../../slack/reply.ts';
-import { runBase } from '../../../store/runs.ts';
+import { INDEXED, runBase } from '../../../store/runs.ts';
 import { openQuestionIds } from '../../feature.ts';
 import { pollFailure } from '../../polling.ts';
 import { person, type Visible, type VisibleKind } from '../../visibility.ts';
@@ -313,19 +313,8 @@ export const isJobRefused = ({ why, creates }: Pick<SendProblem, 'why' | 'create
 /** Whether only a private answer to the owner stays of a thread. */
 export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.why === 'jobRefused';
 
-/** The fields that the index of threads stores, see `toIndexEntry` of `store/runs.ts`. */
-export const listedThread = threadRun.pick({
-  id: true,
-  job: true,
-  project: true,
-  agentJobId: true,
-  owner: true,
-  asked: true,
-  inDirectMessage: true,
-  place: true,
-  state: true,
-  needs: true,
-});
+/** The fields that the index of threads stores. */
+export const listedThread = threadRun.pick(INDEXED);
 export type ListedThread = z.infer<typeof listedThread>;
 
 /** The round that has not ended. */

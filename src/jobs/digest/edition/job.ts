@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { slackRateLimit } from '../../../slack/rate-limits.ts';
 import { type DigestOrigin, threadRun } from '../../agent/thread/record.ts';
-import { type AskEnding, askEnding } from '../../agent/thread/transitions.ts';
+import { askEnding } from '../../agent/thread/transitions.ts';
 import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
@@ -289,15 +289,8 @@ export async function loadFollowUps(
       const { kind, name: subject, value: before } = origin.subject;
       const after = numberOf(origin.subject, pages, readers);
       const prLink = ending && 'prLink' in ending ? ending.prLink : undefined;
-      return [{ kind, subject, before, after, prLink, without: withoutOf(ending) }];
+      return [{ kind, subject, before, after, prLink, ending: ending?.kind }];
     });
-}
-
-/** Returns why no pull request is shown; undefined if there is one, or the agent made none. */
-function withoutOf(ending: AskEnding | undefined): FollowUp['without'] {
-  const { kind = 'unknown' } = ending ?? {};
-  if (kind === 'failed' || kind === 'archived') return kind;
-  return kind === 'newPr' || kind === 'samePr' || kind === 'noPr' ? undefined : 'unknown';
 }
 
 /** Returns the present number of a subject: 0 if a complete list lacks it. Only searches without a click are listed. */

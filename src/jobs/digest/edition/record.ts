@@ -38,8 +38,8 @@ const followUp = z.object({
   before: z.number().optional(),
   /** `unlisted`: the search is no longer among those without a click. */
   after: z.number().or(z.literal('unlisted')).optional(),
-  /** Why no pull request is shown; if missing, there is one, or the agent made none. `unknown`: also not yet known. */
-  without: z.enum(['failed', 'archived', 'unknown']).optional(),
+  /** The kind of its `askEnding`; missing while that is not known. */
+  ending: z.string().optional(),
 });
 
 /**

@@ -350,14 +350,15 @@ function followUpLine({ site, followUps }: EditionRun): Line {
 
 type FollowUp = EditionRun['followUps'][number];
 
-const withoutTexts: Record<NonNullable<FollowUp['without']>, string> = {
+/** The endings without a pull request. */
+const OUTCOMES: Record<string, string> = {
+  noPr: ' got no pull request',
   failed: ': the agent could not finish it',
   archived: ': its job was archived',
-  unknown: ': its result is unknown',
 };
 
-function outcomeParts({ prLink, without }: FollowUp): Part[] {
-  if (prLink === undefined) return [without === undefined ? ' got no pull request' : withoutTexts[without]];
+function outcomeParts({ prLink, ending = '' }: FollowUp): Part[] {
+  if (prLink === undefined) return [OUTCOMES[ending] ?? ': its result is unknown'];
   return [
     ' got ',
     pullRequestPart(prLink, 'a pull request'),
