@@ -94,11 +94,8 @@ Digests, instructions, replies and clicks that are skipped: ${skipped}
 Start Docket now.
 `;
 
-/** The messages in a thread about one round. */
-const roundKeys = (threadId: string, n: number) => [`${threadId}.round.${n}`, `${threadId}.end.${n}`];
-
 /** An intent older than any call can be, so the result of its call is unknown. */
-const LONG_AGO_MS = 1;
+const LONG_AGO = { token: 'after-restore', sinceMs: 1 };
 
 /**
  * Changes restored data of a stopped Docket. Work may have been done since the backup, so only a person can repeat it.
@@ -110,8 +107,8 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   const work: OpenWork = { exports: 0, instructions: 0, skipped: 0 };
 
   /** Makes Docket search for these messages before it posts them, unless Slack is known to have or refuse them. */
-  async function search(messageKeys: readonly string[], sinceMs: number) {
-    for (const key of messageKeys.map(keys.message)) {
+  async function search(sinceMs: number, messages: readonly { key: string }[], more: readonly string[] = []) {
+    for (const key of [...messages.map((one) => one.key), ...more].map(keys.message)) {
       const delivery = JSON.parse((await redis.hget(key, 'json')) ?? '{}');
       if (delivery.ts ?? delivery.refusal ?? delivery.postedAtMs) continue;
       await redis.hset(key, 'json', JSON.stringify({ ...delivery, postedAtMs: sinceMs }));
@@ -123,12 +120,10 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     const { id, attempt, resumed, joined, state } = run;
     const ends = [`${id}.end.${attempt}.${resumed}`, privateKey(run, resumed)];
     const cards = [false, true].map((inDirectMessage) => cardKey({ ...run, inDirectMessage }));
-    const shown = exportMessages(run).map(({ key }) => key);
     const later = [...cards, ...ends, `${id}.progress`, `${id}.question.${attempt}`];
-    await search([...shown, ...later], run.sinceMs);
+    await search(run.sinceMs, exportMessages(run), later);
     if (joined || !['accepted', 'postingCard', 'starting'].includes(state)) return;
-    const intent = { token: 'after-restore', sinceMs: LONG_AGO_MS };
-    const start = (await writeIntent(redis, run, startStep(run), intent)) ?? intent;
+    const start = (await writeIntent(redis, run, startStep(run), LONG_AGO)) ?? LONG_AGO;
     if (!('result' in start)) work.exports += 1;
   }
 
@@ -136,9 +131,9 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     const open = run.rounds.filter(({ ending }) => ending === undefined);
     // The job may have been active since, in a round that the backup does not know.
     const next = (run.rounds.at(-1)?.n ?? 0) + 1;
-    const ends = [...open.map(({ n }) => n), next].flatMap((n) => roundKeys(run.id, n));
-    const shown = threadMessages(run).map(({ key }) => key);
-    await search([threadCardKey(run), `${run.id}.instruction`, ...shown, ...ends], run.sinceMs);
+    const rounds = [...open.map(({ n }) => n), next];
+    const later = rounds.flatMap((n) => [`${run.id}.round.${n}`, `${run.id}.end.${n}`]);
+    await search(run.sinceMs, threadMessages(run), [threadCardKey(run), `${run.id}.instruction`, ...later]);
     const unsent = run.instructions.filter(({ state }) => state === 'waiting' || state === 'sending');
     const asked = unsent.reduce((thread, one) => addProblem(thread, one, { why: 'unknown' }), run);
     if (asked !== run || inbox.length > 0) await runs.saveStep(asked, { consumed: inbox.length });
@@ -147,8 +142,8 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   }
 
   async function closeEdition(run: EditionRun) {
-    const others = [`${run.id}.failed`, `${run.id}.late`];
-    await search([...editionMessages(run).map(({ key }) => key), pagesKey(run), ...others], run.sinceMs);
+    const later = [pagesKey(run), `${run.id}.failed`, `${run.id}.late`];
+    await search(run.sinceMs, editionMessages(run), later);
     if (run.state === 'collecting') {
       await runs.unlist(run, true);
       await redis.del(keys.run(run.id));
@@ -157,7 +152,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
   }
 
   async function closeSchedule(run: ScheduleRun) {
-    await search([`${run.id}.test`, `${run.id}.created`], run.sinceMs);
+    await search(run.sinceMs, [], [`${run.id}.test`, `${run.id}.created`]);
     if (run.state !== 'active') return;
     if (run.nextAtMs <= nowMs) work.skipped += 1;
     const next = activate(run, nowMs);
@@ -165,21 +160,19 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     // A person may have sent it by hand.
     const { name, range } = lastCompleteWeek(next.nextAtMs);
     const edition = { id: weeklyId(run, name) };
-    await search([rootKey(edition), pagesKey(edition)], Date.parse(range.to));
+    await search(Date.parse(range.to), [], [rootKey(edition), pagesKey(edition)]);
   }
 
   /** A webhook can come twice, a workflow must not start twice. */
   async function closeUpdate(run: UpdateRun) {
-    const shown = updateMessages(run).map(({ key }) => key);
-    await search([...shown, `${run.id}.question.${run.attempt}`], run.sinceMs);
-    if (!['accepted', 'telling'].includes(run.state)) return;
-    const intent = { token: 'after-restore', sinceMs: LONG_AGO_MS };
-    await writeIntent(redis, run, dispatchStep(run), intent);
+    await search(run.sinceMs, updateMessages(run), [`${run.id}.question.${run.attempt}`]);
+    if (['accepted', 'telling'].includes(run.state))
+      await writeIntent(redis, run, dispatchStep(run), LONG_AGO);
   }
 
   async function closeLink(run: ExportRun) {
     const key = privateKey(run, 0);
-    await search([key, `${key}.${run.relinked + 1}`], run.sinceMs);
+    await search(run.sinceMs, [], [key, `${key}.${run.relinked + 1}`]);
   }
 
   const closers: Record<string, (id: string) => Promise<void>> = {
@@ -193,7 +186,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
 
   for (const { job, id } of await runs.active()) await closers[job]?.(id);
   for (const key of await redis.zrange(keys.undelivered(), '0', '-1'))
-    await search([key], Number(await redis.hget(keys.message(key), 'behindSinceMs')));
+    await search(Number(await redis.hget(keys.message(key), 'behindSinceMs')), [{ key }]);
   return work;
 }
 

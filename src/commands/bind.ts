@@ -22,7 +22,7 @@ import { MENU_ACTION, type Message, message } from '../slack/blocks.ts';
 import type { Identity, SlackApi } from '../slack/client.ts';
 import { noticeView } from '../slack/modals.ts';
 import { installedTeamId } from '../slack/reply.ts';
-import { type EphemeralMessage, type PostEphemeral, removeOriginal } from '../slack/response-url.ts';
+import { type EphemeralMessage, type postEphemeral, removeOriginal } from '../slack/response-url.ts';
 import { type Gate, outdated } from './gate.ts';
 import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 import type { ButtonAction, EventTools, ModalValues, Registry, ShortcutMessage } from './registry.ts';
@@ -36,7 +36,7 @@ export interface BindParts {
   eventTools: Omit<EventTools, 'identity'>;
   /** Opens a modal for a click on Home, or replaces the modal of the click. */
   openModal: CommandTools['openModal'];
-  postEphemeral: PostEphemeral;
+  postEphemeral: typeof postEphemeral;
   /** Posts an ephemeral into a thread, which a response URL cannot do. */
   postInThread: SlackApi['postEphemeralTo'];
   ephemeralTimeoutMs: number;

@@ -20,7 +20,7 @@ import { type Message, message } from '../slack/blocks.ts';
 import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
-import type { InboxEntry } from '../store/run-scripts.ts';
+import type { InboxEntry, RunRef } from '../store/run-scripts.ts';
 import type { AcceptOptions, Quota, RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
 
@@ -123,7 +123,7 @@ export function createIntake(parts: IntakeParts) {
 
   /** `send` gets a deadline on Redis' own clock, so that a Redis that was frozen refuses a late write itself. */
   async function write<T extends string | { kind: string }>(
-    run: WokenRun,
+    run: RunRef,
     request: IntakeRequest,
     send: (deadlineMs: number) => Promise<T>,
   ): Promise<T> {
@@ -219,17 +219,14 @@ export function createIntake(parts: IntakeParts) {
 const hiddenMessage = (what: string) =>
   message([[`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`]]);
 
-/** The run for a worker to step. */
-type WokenRun = Pick<RunBase, 'job' | 'id'>;
-
 /** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */
-type Wake = (run: WokenRun) => void;
+type Wake = (run: RunRef) => void;
 
 /** Time limit for queueing. */
 const ENQUEUE_TIMEOUT_MS = 400;
 
 /** Returns a function that queues the runs of requests with `enqueue`. */
-export function createWake(enqueue: (run: WokenRun) => Promise<void>, log: Log): Wake {
+export function createWake(enqueue: (run: RunRef) => Promise<void>, log: Log): Wake {
   return async (run) => {
     // The answer to the request goes first.
     await nextTurn();
@@ -239,8 +236,6 @@ export function createWake(enqueue: (run: WokenRun) => Promise<void>, log: Log):
   };
 }
 
-const alreadyHandled = message([['Already handled: see the latest message in this thread.']]);
-
 /**
  * Returns the reply to a click after another one: undefined for the person who clicked first, the first click's effect
  * for others. Without `first`, no click handled it.
@@ -249,7 +244,7 @@ export function handledMessage(
   first: { id: string; name: string; did: string } | undefined,
   clickerId: string,
 ): Message | undefined {
-  if (first === undefined) return alreadyHandled;
+  if (first === undefined) return message([['Already handled: see the latest message in this thread.']]);
   return first.id === clickerId ? undefined : message([[`${personName(first.name)} already ${first.did}.`]]);
 }
 

@@ -6,10 +6,10 @@ import type { Project } from '../projects.ts';
 import type { Log } from '../runtime/log.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { SlackApi } from '../slack/client.ts';
-import type { Deliver } from '../slack/delivery.ts';
+import type { createDelivery } from '../slack/delivery.ts';
 import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
-import type { PostEphemeral } from '../slack/response-url.ts';
+import type { postEphemeral } from '../slack/response-url.ts';
 import type { CallOnceStore } from '../store/call-once.ts';
 import type { RunBase } from '../store/runs.ts';
 import type { Stores } from '../store/stores.ts';
@@ -32,8 +32,8 @@ export interface JobContext extends Stores, CallOnceStore, Pick<ConversationRead
   outbox: Outbox;
   /** The revisions of runs whose messages this process has published since it connected to Redis. */
   published: Map<string, number>;
-  deliverMessage: Deliver;
-  postEphemeral: PostEphemeral;
+  deliverMessage: ReturnType<typeof createDelivery>;
+  postEphemeral: typeof postEphemeral;
   policy: Omit<Policy, 'contactText'>;
   /** Returns names for the mentions in a message. Rejects if Slack does not answer. */
   names: (mentions: Mentions) => Promise<Names>;

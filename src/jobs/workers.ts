@@ -23,8 +23,6 @@ const HAND_BACK_MS = 500;
 /** Jobs with longer waits are stepped more than once. A later due time was planned before a clock was set back. */
 const LONGEST_PAUSE_MS = 30_000;
 
-export type Workers = ReturnType<typeof createWorkers>;
-
 export interface WorkerParts<Context> {
   jobs: readonly Job<Context>[];
   context: Context;

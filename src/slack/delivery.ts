@@ -54,19 +54,17 @@ const formOf = ({ wanted, refusedHash, form = 'own' }: MessageRecord) =>
 const isShown = ({ deliveredHash, wanted, unclearUntilMs }: MessageRecord) =>
   deliveredHash === wanted.hash && unclearUntilMs === undefined;
 
-/** Delivers one message. Returns the milliseconds until its next call; undefined if Slack shows the wanted form. */
-export type Deliver = (key: string) => Promise<number | undefined>;
-
 /**
- * Returns the delivery of one message: posts it once, then edits it. Two deliveries of one key may overlap if a process
- * was taken for dead. They cannot post twice: a mark is saved before every call, but only if the record is unchanged.
+ * Returns the delivery of one message: posts it once, then edits it. It returns the milliseconds until the next call, or
+ * undefined if Slack shows the wanted form. Two deliveries of one key may overlap if a process was taken for dead. They
+ * cannot post twice: a mark is saved before every call, but only if the record is unchanged.
  */
-export function createDelivery(parts: DeliveryParts): Deliver {
+export function createDelivery(parts: DeliveryParts) {
   const { slack, messages, links, people, threads, rateLimiter, now, timing, log } = parts;
   /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.callMarginMs;
 
-  return async (key) => {
+  return async (key: string): Promise<number | undefined> => {
     const record = await messages.load(key);
     if (record !== undefined && !isShown(record)) {
       // While Slack refuses the token, no call is made.

@@ -43,11 +43,9 @@ export class SlackApiError extends Error {
   }
 }
 
-const permanentKinds = new Set<SlackErrorKind>(['place', 'missing', 'refused', 'blocks']);
-
 /** Returns whether a retry would have the same outcome. */
-export const isPermanent = (error: unknown) =>
-  error instanceof SlackApiError && permanentKinds.has(error.kind);
+export const isPermanent = (error: unknown): boolean =>
+  error instanceof SlackApiError && ['place', 'missing', 'refused', 'blocks'].includes(error.kind);
 
 /** Returns whether Slack refused a call because the app was installed without the scope for it. */
 export const lacksScope = (error: unknown) =>

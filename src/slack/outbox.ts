@@ -1,4 +1,4 @@
-import { hash } from 'node:crypto';
+import { hash as digest } from 'node:crypto';
 import type { MessageStore, WantedMessage } from '../store/messages.ts';
 import type { Message } from './blocks.ts';
 
@@ -34,14 +34,11 @@ export function createOutbox({ messages, wake }: OutboxParts) {
       version: number,
     ) {
       const { text, blocks } = message;
-      const hash = digest([place, text, blocks, rest.fallback, attempt, rest.retracted]);
+      const form = JSON.stringify([place, text, blocks, rest.fallback, attempt, rest.retracted]);
+      const hash = digest('sha256', form, 'base64url').slice(0, 16);
       const wanted: WantedMessage = { teamId, place, kind, text, blocks, hash, ...rest };
       if (await messages.publish(key, wanted, version)) await wake({ job: 'outbox', id: key });
     },
     deliveryState: messages.state,
   };
-}
-
-function digest(value: unknown): string {
-  return hash('sha256', JSON.stringify(value), 'base64url').slice(0, 16);
 }

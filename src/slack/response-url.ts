@@ -10,15 +10,11 @@ export interface EphemeralMessage extends Message {
 /** The reply to an answer, if something else shows the result: it deletes the question. */
 export const removeOriginal: EphemeralMessage = { ...message([['Done.']]), delete_original: true };
 
-/** Sends an ephemeral message to a `response_url`. Returns whether Slack accepted it; never rejects. */
-export type PostEphemeral = (
-  responseUrl: string,
-  answer: EphemeralMessage,
-  timeoutMs: number,
-) => Promise<boolean>;
-
-/** The address is a secret (for 5 uses within 30 minutes): it appears in no error and no log. */
-export const postEphemeral: PostEphemeral = async (responseUrl, message, timeoutMs) => {
+/**
+ * Sends an ephemeral message to a `response_url`. Returns whether Slack accepted it; never rejects. The address is a
+ * secret (for 5 uses within 30 minutes): it appears in no error and no log.
+ */
+export async function postEphemeral(responseUrl: string, message: EphemeralMessage, timeoutMs: number) {
   try {
     const response = await fetch(responseUrl, {
       method: 'POST',
@@ -32,4 +28,4 @@ export const postEphemeral: PostEphemeral = async (responseUrl, message, timeout
   } catch {
     return false;
   }
-};
+}

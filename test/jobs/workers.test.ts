@@ -2,7 +2,7 @@ import { Job as BullJob } from 'bullmq';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Job } from '../../src/jobs/job.ts';
 import { createQueues, type Queues } from '../../src/jobs/queue.ts';
-import { createWorkers, type SweeperParts, startSweeper, type Workers } from '../../src/jobs/workers.ts';
+import { createWorkers, type SweeperParts, startSweeper } from '../../src/jobs/workers.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { createDueStore } from '../../src/store/due.ts';
 import { keys } from '../../src/store/keys.ts';
@@ -38,7 +38,7 @@ afterEach(async () => {
 });
 
 /** Starts a process whose steps do this. */
-function work(run: (id: string) => ReturnType<Job['run']>): Workers {
+function work(run: (id: string) => ReturnType<Job['run']>): ReturnType<typeof createWorkers> {
   const job: Job<object> = {
     name: 'export',
     queue: 'docs-export',

@@ -1,7 +1,7 @@
 import { beforeEach, expect, test } from 'vitest';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import type { SlackApi } from '../../src/slack/client.ts';
-import { createDelivery, type Deliver } from '../../src/slack/delivery.ts';
+import { createDelivery } from '../../src/slack/delivery.ts';
 import { SlackApiError } from '../../src/slack/errors.ts';
 import { createMessageStore, type WantedMessage } from '../../src/store/messages.ts';
 import { createRateLimitStore } from '../../src/store/rate-limit.ts';
@@ -16,7 +16,7 @@ const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
 const redis = redisForTests();
-let deliver: Deliver;
+let deliver: ReturnType<typeof createDelivery>;
 /** Thrown by the next post. */
 let notBegun: Error | undefined;
 let nowMs: number;
