@@ -51,49 +51,42 @@ const principalProblem =
 
 const principal = matching(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
 
-/** Returns why a text cannot be the secret, with the fix; undefined if it can. */
-type FlawOf = (text: string) => string | undefined;
+const secretPlace = z
+  .strictObject({
+    env: z.string().refine(isVariableName).optional(),
+    file: z.string().min(1).optional(),
+    expires: date.optional(),
+  })
+  .refine(({ env, file }) => (env === undefined) !== (file === undefined));
 
-/** Accepts the place of a secret, and returns the secret too. No message may repeat the value: it may be the secret. */
-const secretFrom = (env: Env, what: string, like: string, flawOf: FlawOf) =>
+/** Accepts the place of a secret, and adds the secret. No message may repeat the value: it may be the secret. */
+const secretFrom = (what: string, like: string, readFrom: (place: SecretPlace) => Secret) =>
   z.unknown().transform((value, context) => {
-    const source = secretSource.safeParse(value).data;
-    const problem =
-      source === undefined
-        ? `must name an environment variable in capitals, or a file, and not hold ${what} itself. Write it like ${like}.`
-        : source.env === undefined
-          ? fileProblem(source.file, what, flawOf)
-          : variableProblem(source.env, env, what, flawOf);
-    if (source && problem === undefined)
-      return {
-        ...source,
-        secret: source.env === undefined ? readKeyFile(source.file) : (env[source.env] ?? ''),
-      };
-    context.addIssue(String(problem));
+    const place = secretPlace.safeParse(value).data;
+    const noPlace = `must name an environment variable in capitals, or a file, and not hold ${what} itself. Write it like ${like}.`;
+    const { secret, problem } = place ? readFrom(place) : { secret: '', problem: noPlace };
+    if (problem === undefined) return { ...place, secret };
+    context.addIssue(problem);
     return z.NEVER;
   });
-
-const expires = date.optional();
-const secretSource = z.union([
-  z.strictObject({ env: z.string().refine(isVariableName), expires }),
-  z.strictObject({ env: z.undefined().optional(), file: z.string().min(1), expires }),
-]);
 
 const KEY = 'an admin API key';
 
 const apiKey = (env: Env) =>
   secretFrom(
-    env,
     KEY,
     '{ env: ACME_DOCS_API_KEY, expires: 2026-12-31 } or { file: /run/secrets/acme }; expires may be left out',
-    (key) => keyProblem(key, env),
-  ).transform(({ secret: apiKey, expires: apiKeyExpires, ...source }): ProjectKey => {
-    const [apiKeyVariable, apiKeyFile] = source.env === undefined ? [source.file, source.file] : [source.env];
-    return { apiKey, apiKeyVariable, apiKeyFile, apiKeyExpires };
-  });
+    (place) => readKey(place, env),
+  ).transform(
+    ({ secret: apiKey, env: variable, file: apiKeyFile, expires: apiKeyExpires }): ProjectKey => ({
+      ...{ apiKey, apiKeyVariable: variable ?? apiKeyFile ?? '', apiKeyFile, apiKeyExpires },
+    }),
+  );
 
 const deploymentSecret = (env: Env, what: string, flawOf: FlawOf) =>
-  secretFrom(env, what, '{ env: ACME_DEPLOY_SECRET } or { file: /run/secrets/acme }', flawOf)
+  secretFrom(what, '{ env: ACME_DEPLOY_SECRET } or { file: /run/secrets/acme }', (place) =>
+    readSecret(place, env, what, flawOf),
+  )
     .refine(({ expires }) => expires === undefined, 'must not have expires, which only API keys have.')
     .transform(({ secret }) => secret);
 
@@ -356,37 +349,37 @@ type ProjectKey = Pick<Project, 'apiKey' | 'apiKeyVariable' | 'apiKeyFile' | 'ap
 
 /** Returns the key of the environment. */
 export function defaultKey(env: Env): ProjectKey {
-  const { DOCS_API_KEY: key = '', DOCS_API_KEY_FILE: file, DOCS_API_KEY_EXPIRES: apiKeyExpires } = env;
-  return file === undefined
-    ? { apiKey: key, apiKeyVariable: 'DOCS_API_KEY', apiKeyExpires }
-    : { ...keyInFile(file, 'DOCS_API_KEY_FILE', env), apiKeyExpires };
-}
-
-/** The key is empty if there is a problem with the file. */
-const keyInFile = (apiKeyFile: string, apiKeyVariable: string, env: Env): ProjectKey => ({
-  apiKey: keyFileProblem(apiKeyFile, env) === undefined ? readKeyFile(apiKeyFile) : '',
-  apiKeyVariable,
-  apiKeyFile,
-});
-
-function variableProblem(name: string, env: Env, what: string, flawOf: FlawOf): string | undefined {
-  const text = env[name];
-  return text === undefined
-    ? `names an environment variable that is not set. Set it to ${what}.`
-    : flawOf(text);
+  const { DOCS_API_KEY: key = '', DOCS_API_KEY_FILE: apiKeyFile, DOCS_API_KEY_EXPIRES: apiKeyExpires } = env;
+  if (apiKeyFile === undefined) return { apiKey: key, apiKeyVariable: 'DOCS_API_KEY', apiKeyExpires };
+  const { secret: apiKey } = readKey({ file: apiKeyFile }, env);
+  return { apiKey, apiKeyVariable: 'DOCS_API_KEY_FILE', apiKeyFile, apiKeyExpires };
 }
 
 /** Returns why a file gives no key, with the fix and without path and key; undefined if it does. */
-export const keyFileProblem = (path: string, env: Env): string | undefined =>
-  fileProblem(path, KEY, (key) => keyProblem(key, env));
+export const keyFileProblem = (file: string, env: Env) => readKey({ file }, env).problem;
 
-function fileProblem(path: string, what: string, flawOf: FlawOf): string | undefined {
+const readKey = (place: SecretPlace, env: Env) => readSecret(place, env, KEY, (key) => keyProblem(key, env));
+
+type SecretPlace = Pick<z.output<typeof secretPlace>, 'env' | 'file'>;
+/** Returns why a text cannot be the secret, with the fix; undefined if it can. */
+type FlawOf = (text: string) => string | undefined;
+type Secret = { secret: string; problem: string | undefined };
+
+/** Returns the secret at a place, empty if there is a problem with it. */
+function readSecret({ env: name, file = '' }: SecretPlace, env: Env, what: string, flawOf: FlawOf): Secret {
+  const failed = (problem: string) => ({ secret: '', problem });
   try {
-    const text = readKeyFile(path);
-    return text === '' ? `names a file that is empty. Put ${what} into it.` : flawOf(text);
+    const secret = name === undefined ? readKeyFile(file) : env[name];
+    if (secret === undefined)
+      return failed(`names an environment variable that is not set. Set it to ${what}.`);
+    const isEmptyFile = secret === '' && name === undefined;
+    const problem = isEmptyFile ? `names a file that is empty. Put ${what} into it.` : flawOf(secret);
+    return problem === undefined ? { secret, problem } : failed(problem);
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return `names a file that cannot be read (${code}). Mend its path, or give Docket's user the right to read it.`;
+    return failed(
+      `names a file that cannot be read (${code}). Mend its path, or give Docket's user the right to read it.`,
+    );
   }
 }
 
