@@ -12,6 +12,7 @@ import { enqueueRun } from './jobs/index.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createReceiptClock } from './runtime/receipt.ts';
+import { claimMsOf } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { receiveCallbacks } from './server/callbacks.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
@@ -48,8 +49,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     ...stores,
     wake,
     timeoutMs: timing.intakeMs,
-    // Longer than a run takes while Slack is there; the run releases its claim when it ends.
-    claimMs: timing.limitWaitMs + timing.watchMs + timing.giveUpMs,
+    claimMs: claimMsOf(timing),
   });
   const features: FeatureContext = {
     ...{ ...stores, outbox, isPublic },

@@ -9,6 +9,7 @@ import { welcomeActions } from '../src/commands/workspace/workspace.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
 import { digestActions } from '../src/jobs/digest/buttons.ts';
 import { exportActions, linkActions } from '../src/jobs/export/record.ts';
+import { exportScheduleActions } from '../src/jobs/export-schedule/record.ts';
 import { homeActions } from '../src/jobs/home/view.ts';
 import { statusActions } from '../src/jobs/status/view.ts';
 import { methodScopes } from '../src/slack/web-calls.ts';
@@ -115,6 +116,7 @@ describe('the registry', () => {
   test('listens to every action of the views, and to nothing else', () => {
     const inViews = [
       exportActions,
+      exportScheduleActions,
       linkActions,
       agentActions,
       digestActions,

@@ -15,8 +15,9 @@ import { type ScheduleRun, scheduleRun } from '../jobs/digest/schedule/record.ts
 import { lastCompleteWeek } from '../jobs/digest/weeks.ts';
 import { startStep } from '../jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../jobs/export/record.ts';
-import { cardKey, exportMessages, privateKey } from '../jobs/export/view.ts';
-import { activate } from '../jobs/schedule/record.ts';
+import { cardKey, exportMessages, privateKey, standingKey } from '../jobs/export/view.ts';
+import { type ExportSchedule, exportSchedule } from '../jobs/export-schedule/record.ts';
+import { activate, type Schedule } from '../jobs/schedule/record.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { defaultTiming, retention } from '../runtime/timing.ts';
 import { writeIntent } from '../store/call-once.ts';
@@ -82,7 +83,7 @@ interface OpenWork {
   /** Starts and instructions about which people are asked. */
   exports: number;
   instructions: number;
-  /** Digests that are not posted, and instructions, replies and clicks that are not read. */
+  /** Digests and scheduled exports that are left out, and instructions, replies and clicks that are not read. */
   skipped: number;
 }
 
@@ -90,7 +91,7 @@ interface OpenWork {
 const textOf = ({ exports, instructions, skipped }: OpenWork) =>
   `Exports whose start people are asked about: ${exports}
 Instructions to the agent that people are asked about: ${instructions}
-Digests, instructions, replies and clicks that are skipped: ${skipped}
+Digests, scheduled exports, instructions, replies and clicks that are skipped: ${skipped}
 Start Docket now.
 `;
 
@@ -151,12 +152,26 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     } else if (run.state !== 'ended') await runs.save(withoutFiles(run));
   }
 
-  async function closeSchedule(run: ScheduleRun) {
-    await search(run.sinceMs, [], [`${run.id}.test`, `${run.id}.created`]);
-    if (run.state !== 'active') return;
+  /** Returns an active schedule whose due times before now are skipped; undefined for others. */
+  async function skipDue<S extends Schedule>(run: S, messages: readonly string[]): Promise<S | undefined> {
+    await search(run.sinceMs, [], [...messages, `${run.id}.created`]);
+    if (run.state !== 'active') return undefined;
     if (run.nextAtMs <= nowMs) work.skipped += 1;
-    const next = activate(run, nowMs);
-    await runs.save({ ...next, sinceMs: run.sinceMs, failures: run.failures, alert: undefined });
+    const { sinceMs, failures } = run;
+    return { ...activate(run, nowMs), sinceMs, failures };
+  }
+
+  async function closeExportSchedule(run: ExportSchedule) {
+    const next = await skipDue(run, [standingKey(run.id)]);
+    // An export that the backup does not know may have been started.
+    const latest = run.latest?.run === undefined ? undefined : run.latest;
+    if (next !== undefined || latest !== run.latest) await runs.save({ ...(next ?? run), latest });
+  }
+
+  async function closeSchedule(run: ScheduleRun) {
+    const next = await skipDue(run, [`${run.id}.test`]);
+    if (next === undefined) return;
+    await runs.save({ ...next, alert: undefined });
     // A person may have sent it by hand.
     const { name, range } = lastCompleteWeek(next.nextAtMs);
     const edition = { id: weeklyId(run, name) };
@@ -181,6 +196,7 @@ export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
     digest: (id) => ifFound(runs.load(id, editionRun), closeEdition),
     'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),
     deployment: (id) => ifFound(runs.load(id, updateRun), closeUpdate),
+    'export-schedule': (id) => ifFound(runs.load(id, exportSchedule), closeExportSchedule),
     link: (id) => ifFound(runs.load(id, exportRun), closeLink),
   };
 

@@ -5,6 +5,7 @@ import { agentFeature } from './agent/feature.ts';
 import { deploymentFeature } from './deployment/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
+import { exportScheduleFeature } from './export-schedule/feature.ts';
 import type { Feature, LimitContext, WorkContext } from './feature.ts';
 import { waitingCountText, workWaitsText } from './wording-view.ts';
 
@@ -35,6 +36,7 @@ export const features: readonly Feature[] = [
   outboxFeature,
   agentFeature,
   digestFeature,
+  exportScheduleFeature,
   statusFeature,
 ];
 

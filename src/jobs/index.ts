@@ -7,6 +7,7 @@ import { editionJob } from './digest/edition/job.ts';
 import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
 import { exportJob, linkJob } from './export/job.ts';
+import { exportScheduleJob } from './export-schedule/job.ts';
 import { homeJob } from './home/job.ts';
 import type { Job } from './job.ts';
 import type { Queues } from './queue.ts';
@@ -34,6 +35,7 @@ export const jobs = [
   exportJob,
   linkJob,
   updateJob,
+  exportScheduleJob,
   threadJob,
   mentionJob,
   figuresJob,

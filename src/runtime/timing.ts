@@ -80,6 +80,9 @@ export const defaultTiming = {
 };
 export type Timing = typeof defaultTiming;
 
+/** The longest duration of a claim: longer than a run takes while Slack is there. The run releases it when it ends. */
+export const claimMsOf = ({ limitWaitMs, watchMs, giveUpMs }: Timing) => limitWaitMs + watchMs + giveUpMs;
+
 /** Times to live of records in Redis, in milliseconds. */
 export const retention = {
   /** A run and its messages: long enough for every button of a thread that people still read. */

@@ -27,7 +27,8 @@ describe('every state is in the gallery:', () => {
     'keysOf',
     'projectHere',
     'readPlace',
-    'readTimetable',
+    'readSafeTimetable',
+    'readTarget',
   ];
 
   test('each branch of a view that has words of its own is reached', async () => {

@@ -8,6 +8,7 @@ import { askStates, digestModalStates } from './states/digest/asks.ts';
 import { answerStates, editionStates } from './states/digest/editions.ts';
 import { alertStates, scheduleStates } from './states/digest/schedules.ts';
 import { exportStates } from './states/export.ts';
+import { exportScheduleStates } from './states/export-schedule.ts';
 import { linkStates } from './states/link.ts';
 import { workspaceStates } from './states/workspace.ts';
 
@@ -16,6 +17,7 @@ export const states: readonly GalleryState[] = [
   ...exportStates,
   ...linkStates,
   ...deploymentStates,
+  ...exportScheduleStates,
   ...[...cards, ...rounds, ...endings, ...troubles, ...delays, ...ephemerals, ...mentions, ...modals],
   ...[
     ...editionStates,

@@ -128,6 +128,9 @@ ${deployments()}
     await person('ana').says('#private', '@Docket add a page about limits');
     await agents.note('ana', 'Start a new one');
     const list = await digests.creates({}, { where: '#private' });
+    await asks('/docs-export schedule', { where: '#private' });
+    await person('ana').submits({ Channel: '#private', Day: 'Saturday' });
+    await digests.note('ana', 'Set up · scheduled export');
     await digests.toBerlin(1, '09:00');
     const root = await digests.digest('14–20 Sep 2026', { where: '#private', has: ['Ask the agent'] });
     expect(dayAfter(week, 7)).toBe('2026-09-21');

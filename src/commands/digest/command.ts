@@ -10,9 +10,7 @@ import {
 import { answerMessage, notFinalMessage } from '../../jobs/digest/edition/reply-view.ts';
 import { SECTIONS } from '../../jobs/digest/model.ts';
 import { post, type ScheduleRun } from '../../jobs/digest/schedule/record.ts';
-import { changedMessage, scheduleButtons } from '../../jobs/digest/schedule/view.ts';
 import { finalAtMs, lastCompleteWeek, readRange } from '../../jobs/digest/weeks.ts';
-import { changeSchedule } from '../../jobs/schedule/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/visibility.ts';
 import { chooseProjectMessage } from '../../jobs/wording-view.ts';
 import { type Message, message } from '../../slack/blocks.ts';
@@ -23,54 +21,12 @@ import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 import { askAgentButton, askModals } from './ask.ts';
 import { openChangeModal, openCreateModal, scheduleModal } from './modal.ts';
-import {
-  digestProjects,
-  findSchedules,
-  loadSchedule,
-  saveSchedule,
-  scheduleList,
-  siteOf,
-} from './schedules.ts';
+import { digestProjects, digestSchedules, findSchedules, siteOf } from './schedules.ts';
 
 const flags = { project: projectFlag };
 
-type RunSchedule = (
-  schedule: ScheduleRun,
-  caller: Caller,
-  tools: CommandTools,
-) => Promise<Message | undefined>;
-
-/** Applies a person's change. `result` is in the audit log; `done` is the answer, by default the schedule itself. */
-const changes =
-  (
-    change: Parameters<typeof changeSchedule>[1],
-    result: string,
-    done?: [state: string, next?: string],
-  ): RunSchedule =>
-  async ({ id }, caller, tools) => {
-    const changed = (latest: ScheduleRun) => changeSchedule(latest, change, caller.user, tools.now());
-    const { before, after } = await saveSchedule(id, caller, tools, changed, result);
-    if (after === undefined && change === 'pause' && before.state === 'paused')
-      return message([['It is already paused.']], scheduleButtons(before, 'resume'));
-    if (after === undefined || done === undefined) return changedMessage(after ?? before);
-    const [state, next] = done;
-    const subject = ` · the weekly digest of ${cut(singleLine(after.site), 80)} in `;
-    return message(
-      [[{ bold: state }, subject, { channel: after.channel }], next],
-      change === 'pause' ? scheduleButtons(after, 'resume', 'remove') : [],
-    );
-  };
-
-/** What the buttons of a schedule do; a removal has a confirmation of its own. */
-const actions = {
-  preview: sendPreview,
-  sendNow,
-  change: openChangeModal,
-  pause: changes('pause', 'paused', ['Paused', 'Paused until someone resumes it.']),
-  resume: changes('resume', 'resumed'),
-  remove: changes('remove', 'removed', ['Removed']),
-  takeOver: changes('takeOver', 'taken over', ['Yours now', 'You get a message if it cannot be posted.']),
-} satisfies Record<string, RunSchedule>;
+/** What the buttons of a schedule do. */
+const actions = { preview: sendPreview, sendNow, change: openChangeModal, ...digestSchedules.actions };
 
 /** A subcommand whose only flag is the project. */
 const withProject = (
@@ -87,24 +43,10 @@ const withProject = (
   });
 
 /** A subcommand for the schedule of the present channel. With several projects, the person chooses one from a list. */
-const ofSchedule = (verb: string, summary: string, run?: RunSchedule) =>
-  withProject(verb, summary, async (project, caller, tools) => {
-    const visible = await findSchedules(project, caller, tools);
-    const here = visible.filter(({ channel }) => channel === caller.channel.id);
-    const [schedule, ...others] = here;
-    if (schedule === undefined) return noneHere;
-    return others.length === 0 && run ? run(schedule, caller, tools) : scheduleList(here, caller);
-  });
-
-const noneHere = message([
-  [
-    'No digest is scheduled in this channel. ',
-    { code: '/docs-digest list' },
-    ' shows the others, and ',
-    { code: '/docs-digest create' },
-    ' sets one up.',
-  ],
-]);
+const ofSchedule = (verb: string, summary: string, run?: Parameters<typeof digestSchedules.inChannel>[3]) =>
+  withProject(verb, summary, async (project, caller, tools) =>
+    digestSchedules.inChannel(await findSchedules(project, caller, tools), caller, tools, run),
+  );
 
 export const digestCommand = defineCommand({
   name: '/docs-digest',
@@ -113,7 +55,7 @@ export const digestCommand = defineCommand({
   subcommands: [
     withProject('create', 'Set up a weekly digest', create),
     withProject('list', 'List and change scheduled digests', async (project, caller, tools) =>
-      scheduleList(await findSchedules(project, caller, tools), caller),
+      digestSchedules.list(await findSchedules(project, caller, tools), caller),
     ),
     ofSchedule('preview', "Preview the channel's next digest privately", sendPreview),
     ofSchedule('run', "Post the channel's digest of last week now", sendNow),
@@ -153,7 +95,7 @@ async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTool
     return answerMessage('postedAlready', known, await permalinkOf(known, tools.outbox, tools.workspaceUrl));
   // The schedule's next step accepts the digest.
   const sent = (latest: ScheduleRun) => sendByHand(latest, caller.user.id, nowMs);
-  await saveSchedule(id, caller, tools, sent, `sent now: ${week.name}`, caller.responseUrl);
+  await digestSchedules.save(id, caller, tools, sent, `sent now: ${week.name}`, caller.responseUrl);
   return answerMessage('onItsWay', { site, channel, range: week.range });
 }
 
@@ -228,18 +170,9 @@ const setUpButton = defineButton({
   run: (_value, caller, tools) => create(undefined, caller, tools),
 });
 
-const scheduleButtonOf = ([name, run]: [string, RunSchedule]) =>
-  defineButton({
-    action: digestActions[name as keyof typeof actions],
-    may: 'digest',
-    value: z.object({ v: z.literal(1), schedule: z.string() }),
-    run: async ({ schedule }, caller, tools) =>
-      run(await loadSchedule(schedule, caller, tools), caller, tools),
-  });
-
 export const digestCommands = {
   commands: [digestCommand],
-  buttons: [setUpButton, ...Object.entries(actions).map(scheduleButtonOf), askAgentButton],
+  buttons: [setUpButton, ...digestSchedules.buttons('digest', digestActions, actions), askAgentButton],
   urlActions: [digestActions.openThread],
   modals: [scheduleModal, ...askModals],
 } satisfies Partial<Registry>;

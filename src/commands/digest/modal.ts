@@ -6,30 +6,19 @@ import { type ScheduleRun, scheduleRun } from '../../jobs/digest/schedule/record
 import { changedMessage } from '../../jobs/digest/schedule/view.ts';
 import { earliestSafe, lastCompleteWeek } from '../../jobs/digest/weeks.ts';
 import { changeTimetable, newSchedule } from '../../jobs/schedule/record.ts';
-import {
-  isZone,
-  type Timetable,
-  timetable,
-  timetableText,
-  WEEKDAYS,
-  zoneGroups,
-} from '../../jobs/schedule/timetable.ts';
-import { conversationOf } from '../../jobs/visibility.ts';
+import { isZone, timetableText } from '../../jobs/schedule/timetable.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { parseJson } from '../../runtime/json.ts';
-import { withTimeout } from '../../runtime/with-timeout.ts';
 import { message } from '../../slack/blocks.ts';
-import { channelField, checkboxField, choiceField, formView, timeField } from '../../slack/modals.ts';
+import { checkboxField, formView } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { projectFields } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
-import { saveSchedule, siteOf } from './schedules.ts';
+import { CANNOT_SEE, mayUse, placeField, readTimetable, timetableFields, zoneOf } from '../schedule.ts';
+import { digestSchedules, siteOf } from './schedules.ts';
 
 const CALLBACK_ID = 'digest.schedule';
-
-/** Maximum delay of a modal by the look-up of a time zone, since its trigger expires soon; then it begins with UTC. */
-const ZONE_TIMEOUT_MS = 400;
 
 const sectionLabels: Record<Section, string> = {
   pages: 'Pages',
@@ -45,7 +34,7 @@ export async function openCreateModal(
   caller: Caller,
   tools: CommandTools,
 ): Promise<undefined> {
-  const zone = await withTimeout(ZONE_TIMEOUT_MS, tools.personZone(caller.user.id)).catch(() => undefined);
+  const zone = await zoneOf(caller, tools);
   await tools.openModal(caller, createModalView({ project, zone }, caller, tools));
   return undefined;
 }
@@ -53,11 +42,10 @@ export async function openCreateModal(
 /** Asks for the settings of a new schedule. */
 export function createModalView(
   { project, zone }: { project: Project | undefined; zone: string | undefined },
-  { channel }: Pick<Caller, 'channel'>,
+  caller: Pick<Caller, 'channel'>,
   tools: Pick<CommandTools, 'projects' | 'now'>,
 ): ModalView {
   const known = projectsWithId(tools.projects);
-  const { joinable } = conversationOf(channel);
   const usual = { weekday: 1, time: '09:00', zone: zone !== undefined && isZone(zone) ? zone : 'UTC' };
   return formView({
     title: 'Set up a weekly digest',
@@ -65,12 +53,7 @@ export function createModalView(
     callback: CALLBACK_ID,
     fields: [
       ...projectFields(known, project?.name),
-      channelField({
-        block: 'channel',
-        label: 'Channel',
-        hint: "I'll post a short hello to check that I can. If I'm not in the channel, type /invite @Docket there first.",
-        ...(joinable && { initial: channel.id }),
-      }),
+      placeField(caller, "I'll post a short hello to check that I can."),
       ...commonFields({
         timetable: earliestSafe(usual, tools.now()) ?? usual,
         sections: [...SECTIONS],
@@ -109,26 +92,9 @@ export async function openChangeModal(
   return undefined;
 }
 
-function commonFields({ timetable: { weekday, time, zone }, sections, alerts }: Settings): InputBlock[] {
+function commonFields({ timetable, sections, alerts }: Settings): InputBlock[] {
   return [
-    choiceField({
-      block: 'day',
-      label: 'Day',
-      choices: WEEKDAYS.map((label, index) => ({ label, value: String(index + 1) })),
-      initial: String(weekday),
-    }),
-    timeField({
-      block: 'time',
-      label: 'Time',
-      hint: 'Local time in the zone below; follows daylight saving.',
-      initial: time,
-    }),
-    choiceField({
-      block: 'zone',
-      label: 'Time zone',
-      groups: zoneGroups(zone),
-      initial: zone,
-    }),
+    ...timetableFields(timetable),
     checkboxField({
       block: 'sections',
       label: 'Also include',
@@ -147,7 +113,7 @@ export const scheduleModal: Modal = {
 
   async submit(values, caller, tools, details) {
     const problems: Record<string, string> = {};
-    const timetable = readTimetable(values, tools.now(), problems);
+    const timetable = readSafeTimetable(values, tools.now(), problems);
     const ticked = details.ticked.sections ?? [];
     const sections = SECTIONS.filter((section) => ticked.includes(section));
     const choices = timetable && { timetable, sections, alerts: ticked.includes(UNUSUAL_DAYS) };
@@ -162,33 +128,13 @@ export const scheduleModal: Modal = {
   },
 };
 
-/** Returns the chosen timetable, or adds the problem with it. */
-function readTimetable(
-  { day, time, zone = '' }: ModalValues,
-  nowMs: number,
-  problems: Record<string, string>,
-): Timetable | undefined {
-  const isKnown = isZone(zone);
-  const { data } = timetable.safeParse({ weekday: Number(day), time, zone });
-  const safe = isKnown && data && earliestSafe(data, nowMs);
-  if (!isKnown) problems.zone = 'Choose a time zone.';
-  else if (data === undefined) problems.time = 'Choose a day and a time.';
-  else if (safe)
-    problems.time = `The week ends on Monday at 00:00 UTC, and its numbers are final an hour later. Earliest: ${timetableText(safe)}.`;
-  else return data;
+/** Returns the chosen timetable unless the week is not over then, or adds the problem with it. */
+function readSafeTimetable(values: ModalValues, nowMs: number, problems: Record<string, string>) {
+  const timetable = readTimetable(values, problems);
+  const safe = timetable && earliestSafe(timetable, nowMs);
+  if (safe === undefined) return timetable;
+  problems.time = `The week ends on Monday at 00:00 UTC, and its numbers are final an hour later. Earliest: ${timetableText(safe)}.`;
   return undefined;
-}
-
-const CANNOT_SEE =
-  "I can't see you in that channel. Choose one that you are in; in a private one, first type /invite @Docket.";
-
-/** Whether a person may choose this channel for digests. */
-async function mayUse(channel: string, { user, ...caller }: Caller, tools: CommandTools): Promise<boolean> {
-  // Other conversations are not channels.
-  if (!/^[CG]/.test(channel)) return false;
-  if (channel === caller.channel.id) return true;
-  if (user.fullMember && (await tools.isPublic(channel))) return true;
-  return tools.isMember(channel, user.id);
 }
 
 /** Returns the chosen project and channel, or adds the problems with them. */
@@ -239,7 +185,7 @@ async function change(
           alert: chosen.alerts ? latest.alert : undefined,
         }
       : undefined;
-  const { before, after } = await saveSchedule(id, caller, tools, changed, 'changed');
+  const { before, after } = await digestSchedules.save(id, caller, tools, changed, 'changed');
   if (after === undefined) {
     const text = 'It was changed in the meantime. Close this and choose [Change] again.';
     return { kind: 'problems', problems: { time: text } };

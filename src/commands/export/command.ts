@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { runningExports } from '../../jobs/export/feature.ts';
 import { exportActions, exportRun, linkActions, useDomain } from '../../jobs/export/record.ts';
+import { exportScheduleActions } from '../../jobs/export-schedule/record.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
@@ -8,6 +9,7 @@ import { defineButton, type Registry } from '../registry.ts';
 import { exportFlags } from './args.ts';
 import { runButtons, watchModal } from './buttons.ts';
 import { exportModal, exportModalView } from './modal.ts';
+import { exportScheduleButtons, exportScheduleCommand, exportScheduleModal } from './schedule.ts';
 import {
   type ExportRequest,
   findExportJob,
@@ -70,6 +72,7 @@ export const exportCommand = defineCommand({
       example: '/docs-export status',
       run: (_input, caller, tools) => exportStatus(caller, tools),
     }),
+    exportScheduleCommand,
     ...['cancel', 'stop'].map((verb) =>
       subcommand({
         verb,
@@ -139,7 +142,10 @@ async function exportStatus(caller: Caller, tools: CommandTools): Promise<Messag
 
 export const exportCommands = {
   commands: [exportCommand],
-  buttons: [exportSiteButton, ...domainButtons, ...runButtons],
-  urlActions: [exportActions.download, exportActions.openThread, linkActions.download],
-  modals: [exportModal, watchModal],
+  buttons: [exportSiteButton, ...domainButtons, ...runButtons, ...exportScheduleButtons],
+  urlActions: [
+    ...[exportActions.download, exportActions.openThread, linkActions.download],
+    exportScheduleActions.openThread,
+  ],
+  modals: [exportModal, watchModal, exportScheduleModal],
 } satisfies Partial<Registry>;

@@ -1,11 +1,12 @@
 import type { InputBlock, ModalView } from '@slack/types';
+import type { ExportTarget } from '../../jobs/export/record.ts';
 import type { Project } from '../../projects.ts';
-import { message, type Part } from '../../slack/blocks.ts';
+import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import { closedWith, type Modal } from '../registry.ts';
+import { closedWith, type Modal, type ModalValues } from '../registry.ts';
 import { exportFlags } from './args.ts';
 import { type ExportRequest, resolveRequest, startExport } from './start.ts';
 
@@ -29,23 +30,39 @@ export function exportModalView(
       !mayShare && 'The download link goes to you, by direct message.',
     ]),
     fields: [
-      ...(sole === undefined ? [domainField(domain ?? docsDomain, projects)] : []),
-      ...projectField(project, projects),
-      textField({
-        ...{ block: 'version', label: 'Label', hint: 'Such as "spring release".' },
-        ...{ optional: true, initial: version },
-      }),
-      textField({
-        block: 'paths',
-        label: 'Pages',
-        hint: 'Page paths, separated by commas. Leave blank for all pages.',
-        placeholder: '/guides, /api',
-        ...{ optional: true, multiline: true, initial: paths?.join(', ') },
-      }),
+      ...siteFields({ domain: domain ?? docsDomain, project }, projects),
+      ...contentFields({ version, paths }, 'Such as "spring release".'),
       ...(mayShare ? [linkField(privately)] : []),
     ],
   });
 }
+
+/** Returns the fields for the site: for its domain if there are several, and for its project if the domain is not enough. */
+export const siteFields = (
+  { domain, project }: { domain: string | undefined; project?: string | undefined },
+  projects: readonly Project[],
+): InputBlock[] => [
+  ...(soleDomain(projects) === undefined ? [domainField(domain, projects)] : []),
+  ...projectField(project, projects),
+];
+
+/** Returns the fields for the label and the pages. */
+export const contentFields = (
+  { version, paths }: Pick<ExportRequest, 'version' | 'paths'>,
+  labelHint: string,
+): InputBlock[] => [
+  textField({
+    ...{ block: 'version', label: 'Label', hint: labelHint },
+    ...{ optional: true, initial: version },
+  }),
+  textField({
+    block: 'paths',
+    label: 'Pages',
+    hint: 'Page paths, separated by commas. Leave blank for all pages.',
+    placeholder: '/guides, /api',
+    ...{ optional: true, multiline: true, initial: paths?.join(', ') },
+  }),
+];
 
 /** Only channels have a name for everybody; requests in other places may use the person's direct messages. */
 function placeParts(channelId: string): Part[] {
@@ -114,28 +131,41 @@ export const exportModal: Modal = {
   may: 'export',
 
   async submit(values, caller, tools) {
-    const version = exportFlags.version.read(values.version);
-    const paths = exportFlags.paths.read(values.paths);
-    const sole = soleDomain(tools.projects);
-    const request = {
-      domain: values.domain ?? sole,
-      project: values.project,
-      version: version.kind === 'ok' ? version.value : undefined,
-      paths: paths.kind === 'ok' ? paths.value : undefined,
-      // Without the choice only one person gets the link.
-      privately: values.link !== 'thread',
-    };
-    const resolved = resolveRequest(request, caller, tools);
-    const problems: Record<string, string> = {};
-    if ('problem' in resolved) {
-      // With only one domain to export, the form has no field for it.
-      const field = resolved.field === 'domain' && sole !== undefined ? 'project' : resolved.field;
-      problems[field] = cut(resolved.problem, SLACK_LIMITS.modalFieldError);
-    }
-    if (version.kind === 'unclear') problems.version = version.problem;
-    if (paths.kind === 'unclear') problems.paths = paths.problem;
-    if ('problem' in resolved || Object.keys(problems).length > 0) return { kind: 'problems', problems };
-    if (resolved.kind === 'unsure') return closedWith(resolved.answer);
-    return closedWith(await startExport(resolved.target, caller, tools));
+    // Without the choice only one person gets the link.
+    const read = readTarget(values, values.link !== 'thread', caller, tools);
+    if ('problems' in read) return { kind: 'problems', problems: read.problems };
+    if ('unsure' in read) return closedWith(read.unsure);
+    return closedWith(await startExport(read.target, caller, tools));
   },
 };
+
+/** Returns the target of a form, a question about a similar domain, or the problems of its fields. */
+export function readTarget(
+  values: ModalValues,
+  privately: boolean,
+  caller: Caller,
+  tools: Pick<CommandTools, 'projects' | 'docsDomain'>,
+  isSure = false,
+): { target: ExportTarget } | { unsure: Message } | { problems: Record<string, string> } {
+  const version = exportFlags.version.read(values.version);
+  const paths = exportFlags.paths.read(values.paths);
+  const sole = soleDomain(tools.projects);
+  const request = {
+    domain: values.domain ?? sole,
+    project: values.project,
+    version: version.kind === 'ok' ? version.value : undefined,
+    paths: paths.kind === 'ok' ? paths.value : undefined,
+    privately,
+  };
+  const resolved = resolveRequest(request, caller, tools, isSure);
+  const problems: Record<string, string> = {};
+  if ('problem' in resolved) {
+    // With only one domain to export, the form has no field for it.
+    const field = resolved.field === 'domain' && sole !== undefined ? 'project' : resolved.field;
+    problems[field] = cut(resolved.problem, SLACK_LIMITS.modalFieldError);
+  }
+  if (version.kind === 'unclear') problems.version = version.problem;
+  if (paths.kind === 'unclear') problems.paths = paths.problem;
+  if ('problem' in resolved || Object.keys(problems).length > 0) return { problems };
+  return resolved.kind === 'unsure' ? { unsure: resolved.answer } : { target: resolved.target };
+}

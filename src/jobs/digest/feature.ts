@@ -1,9 +1,8 @@
 import { keyIdOf } from '../../docs-api/client.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
-import { moment, type Part } from '../../slack/blocks.ts';
-import { countOf, formatCount } from '../../slack/text.ts';
-import { defineHomeRuns, type Feature } from '../feature.ts';
-import { hourlyLimit, statusLine } from '../wording-view.ts';
+import type { Feature } from '../feature.ts';
+import { scheduleFeature } from '../schedule/feature.ts';
+import { hourlyLimit } from '../wording-view.ts';
 import { setUpButton } from './buttons.ts';
 import { editionRun } from './edition/record.ts';
 import { analyticsLimit } from './figures/job.ts';
@@ -14,18 +13,11 @@ export const digestFeature: Feature = {
   command: '/docs-digest',
   permission: { name: 'digest', may: 'Set up digests, and ask for them', cannot: 'set up digests' },
 
-  homeRuns: defineHomeRuns<ScheduleRun>({
-    job: 'digest-schedule',
-    title: 'Scheduled',
-    ...scheduleKind,
-    needs: scheduleNeeds,
-    // A person's request expires; their schedule does not.
-    lasting: async (teamId, userId, { runs }) =>
-      (await schedulesOf(teamId, runs)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
-    entry: (run, userId) =>
-      run.owner.id !== userId || run.state === 'removed'
-        ? undefined
-        : { line: async () => ['Weekly digest · ', ...scheduleLine(run, userId)] },
+  ...scheduleFeature<ScheduleRun>({
+    ...{ kind: scheduleKind, job: 'digest-schedule', schedulesOf },
+    ...{ title: 'Scheduled', statusTitle: 'Schedules', what: 'weekly digest' },
+    line: (run, userId) => ['Weekly digest · ', ...scheduleLine(run, userId)],
+    ...{ needs: scheduleNeeds, isUsual: true },
   }),
 
   async needsKey(teamId, projects, { runs }) {
@@ -55,21 +47,4 @@ export const digestFeature: Feature = {
       return hourlyLimit(limit, `analytics requests${whose(names)}`, short);
     });
   },
-
-  status: {
-    async lines(teamId, _, { runs }) {
-      return [statusLine('Schedules', ...scheduleParts(await schedulesOf(teamId, runs)))];
-    },
-    unknown: [statusLine('Schedules', "can't be read right now")],
-  },
 };
-
-/** The number of schedules and the next due time. No names, since not everybody may see all schedules. */
-function scheduleParts(schedules: readonly ScheduleRun[]): Part[] {
-  if (schedules.length === 0) return ['Nothing is scheduled.'];
-  const paused = schedules.filter(({ state }) => state === 'paused').length;
-  const due = schedules.filter(({ state }) => state === 'active').map(({ nextAtMs }) => nextAtMs);
-  const all = countOf(schedules.length, 'weekly digest');
-  const next: Part[] = due.length > 0 ? [', next ', moment(Math.min(...due))] : [];
-  return [all, ...next, ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : [])];
-}

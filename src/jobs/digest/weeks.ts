@@ -197,7 +197,7 @@ const WEEK_MINUTES = 7 * DAY_MINUTES;
  * Monday, or the end if that comes first, and an hour after the end, on the clocks of any season. Returns undefined for
  * a safe one.
  */
-export function earliestSafe({ weekday, time, zone }: Timetable, nowMs: number): Timetable | undefined {
+export function earliestSafe({ weekday = 1, time, zone }: Timetable, nowMs: number): Timetable | undefined {
   const end = PlainDate.from(lastCompleteWeek(nowMs).range.to).toZonedDateTime('UTC');
   // The end of a UTC week in each week of a year, in minutes since the zone's Monday.
   const ends = Array.from(

@@ -39,14 +39,19 @@ export const exportFeature: Feature = {
     title: 'Running now',
     ...exportKind,
     needs: exportNeeds,
-    entry: (run, userId, context) => ({
-      ...(run.state === 'ended' && { endedAtMs: run.sinceMs }),
-      async line() {
-        // A watcher could read the thread when they clicked, so they may see a public one.
-        const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
-        return lineFor(run, viewer, { ...context, workspaceUrl: context.workspaceUrl() });
-      },
-    }),
+    entry(run, userId, context) {
+      const hasEnded = run.state === 'ended';
+      // The schedule's message shows the result.
+      if (hasEnded && run.schedule !== undefined) return undefined;
+      return {
+        ...(hasEnded && { endedAtMs: run.sinceMs }),
+        async line() {
+          // A watcher could read the thread when they clicked, so they may see a public one.
+          const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
+          return lineFor(run, viewer, { ...context, workspaceUrl: context.workspaceUrl() });
+        },
+      };
+    },
   }),
 
   // Without the key, a new export is refused, and running exports cannot be polled.

@@ -324,8 +324,12 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
 
 /** Answers the requester privately if no message stays, and waits until the links expire. */
 async function handleEnded(run: ExportRun, context: JobContext): Result {
-  const { ending, earlier } = run;
-  if (ending?.kind === 'noPlace' || isRetracted(run)) {
+  const { ending, earlier, schedule } = run;
+  // It says what came of it.
+  if (schedule !== undefined) {
+    await context.runs.markDue('export-schedule', schedule);
+    await context.wake({ job: 'export-schedule', id: schedule });
+  } else if (ending?.kind === 'noPlace' || isRetracted(run)) {
     const [name, userId] = [`refused.${run.attempt}`, run.requester.id];
     const report = { name, userId, message: retractedMessage(run) };
     const inMs = await reportPrivately(run, report, context);

@@ -80,7 +80,7 @@ export const site = (run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>) =>
   subject(run) + (labelOf(run) && ` (${labelOf(run)})`);
 
 /** The pages, such as "only /guides/p2 and 3 more"; empty if all are exported. */
-function onlyPages({ paths }: ExportRun): string {
+export function onlyPages({ paths }: Pick<ExportRun, 'paths'>): string {
   if (paths === undefined) return '';
   const more = paths.length === 1 ? '' : ` and ${paths.length - 1} more`;
   return `only ${sanitizeUserText(paths[0] ?? '', 60)}${more}`;
@@ -93,7 +93,8 @@ const queued: StateWord = { icon: '🕒', label: 'Queued' };
 const exporting: StateWord = { icon: '⏳', label: 'Exporting' };
 const exported: StateWord = { icon: '✅', label: 'Exported' };
 
-const WORDS: Record<Exclude<ExportRun['state'], 'ended'> | Ending['kind'], StateWord> = {
+/** The word of each state and ending. */
+export const WORDS: Record<Exclude<ExportRun['state'], 'ended'> | Ending['kind'], StateWord> = {
   accepted: queued,
   postingCard: queued,
   starting: queued,
@@ -133,7 +134,7 @@ export function cardMessage(run: ExportRun): Message {
   const state = stateOf(run);
   const what = subject(run);
   const name = labelOf(run) && ` "${labelOf(run)}"`;
-  const how = run.joined ? 'watched' : 'requested';
+  const how = run.joined ? 'watched' : run.schedule === undefined ? 'requested' : 'scheduled';
   const small = `Static export${name}${fact(onlyPages(run))} · ${how} by ${personName(run.requester.name)}`;
   const link = state === exported ? latestLink(run) : undefined;
   if (link === undefined)

@@ -57,6 +57,10 @@ const ending = z.discriminatedUnion('kind', [
 ]);
 export type Ending = z.infer<typeof ending>;
 
+export const endingKinds = [
+  ...(['done', 'failed', 'notStarted', 'lost', 'gaveUp', 'noLink', 'left', 'noPlace', 'broken'] as const),
+] satisfies Ending['kind'][];
+
 /** The target of an export: `project` is a name in the settings, `domain` a host name. */
 const exportTarget = z.object({
   project: z.string(),
@@ -81,6 +85,8 @@ export const exportRun = runBase.extend({
   /** Watches an existing export job and starts none. */
   joined: z.boolean(),
   requester: person,
+  /** The schedule that asked for it, in the requester's name; its messages are in the thread of the schedule's message. */
+  schedule: z.string().optional(),
   /** People whom the ending mentions as well. */
   watchers: z.array(person),
   /** The conversation of the request. If the app cannot be invited there (`joinable`), messages go to the person. */

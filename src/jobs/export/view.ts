@@ -52,6 +52,12 @@ import {
 /** The key of a run's card. The card in direct messages is a different message from the channel's. */
 export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage ? '.dm' : ''}`;
 
+/** The key of the one message of a schedule. */
+export const standingKey = (scheduleId: string) => `${scheduleId}.standing`;
+
+/** The key of the message whose thread has the run's messages. */
+const rootKey = (run: ExportRun) => (run.schedule === undefined ? cardKey(run) : standingKey(run.schedule));
+
 /** The key of the direct message with a link that is kept out of the thread. */
 export const privateKey = ({ id, job, attempt }: ExportRun, resumed: number) =>
   job === 'link' ? `${id}.link` : `${id}.private.${attempt}.${resumed}`;
@@ -66,14 +72,14 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   const retracted = isGone && { retracted: true as const };
   const place = run.inDirectMessage ? { user } : { channel: run.asked.channel };
   const messages: OutboxMessage[] = [
-    { key: cardKey(run), place, kind: 'state', message: cardMessage(run), ...retracted },
+    { key: cardKey(run), place, kind: 'state', message: cardMessage(run), ...retracted, ...ofSchedule(run) },
   ];
 
   const wasWatched = run.startedAtMs !== undefined || run.unknownJobId !== undefined;
   const isKnown = wasWatched || (run.joined && run.polls > 0);
   // While the first link is made the message stays as it is: the next edit is the last.
   const isEnding = state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
-  if (!isEnding && (isKnown || failureLine(run).length > 0)) {
+  if (!isEnding && run.schedule === undefined && (isKnown || failureLine(run).length > 0)) {
     const kind = hasEnded(run) ? 'state' : 'progress';
     messages.push({ ...inThread(run, 'progress', progressMessage(run)), kind, ...retracted });
   }
@@ -98,7 +104,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
 
 /** A message in the thread, or in the requester's direct messages if the thread refuses it. */
 const inThread = (run: ExportRun, name: string, message: Message): OutboxMessage => ({
-  ...{ key: `${run.id}.${name}`, place: { under: cardKey(run) }, kind: 'ending', message },
+  ...{ key: `${run.id}.${name}`, place: { under: rootKey(run) }, kind: 'ending', message },
   fallbackRecipient: run.requester.id,
 });
 
@@ -109,9 +115,22 @@ const toPerson = (user: string, key: string, message: Message): OutboxMessage =>
 /** If somebody deleted the message with a link, its expiry is not worth a new post. */
 const withoutRepost = { kind: 'state', repost: false } as const;
 
+/** The card of a scheduled export stands under the schedule's message, and becomes the message with the link. */
+function ofSchedule(run: ExportRun): Partial<OutboxMessage> {
+  if (run.schedule === undefined) return {};
+  const link = latestLink(run);
+  const place = { under: standingKey(run.schedule) };
+  return link === undefined
+    ? { place }
+    : { place, message: doneMessage(run, link, []), ...(link.expired && withoutRepost) };
+}
+
 /** The messages with a link. A further link edits the same ones, unless the job was watched again for it. */
 function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): OutboxMessage[] {
-  const messages = [inThread(run, `end.${run.attempt}.${resumed}`, doneMessage(run, ending))];
+  // The card of a scheduled export says the same, but only to those who look.
+  const mention = run.schedule === undefined ? peopleOf(run) : run.watchers;
+  const shown = inThread(run, `end.${run.attempt}.${resumed}`, doneMessage(run, ending, mention));
+  const messages = mention.length === 0 ? [] : [shown];
   if (ending.privately) {
     const direct = linkMessage(run, ending, `${site(run)} is exported`, []);
     messages.push(toPerson(run.requester.id, privateKey(run, resumed), direct));
@@ -256,16 +275,16 @@ function notStartedText(run: ExportRun, { why, adminsAlerted }: NotStarted): str
   return `The export of ${site(run)} was not started: ${reasons[why]}.`;
 }
 
-function doneMessage(run: ExportRun, done: DoneEnding): Message {
+function doneMessage(run: ExportRun, done: DoneEnding, mention: { id: string }[]): Message {
   const sentence = joinFacts(
     `${site(run)} is exported`,
     run.pageCount === undefined ? '' : countOf(run.pageCount, 'page'),
     done.sizeBytes === undefined ? '' : formatSize(done.sizeBytes),
     tookText(run) && `took ${tookText(run)}`,
   );
-  const mention = peopleOf(run);
   if (!done.privately) return linkMessage(run, done, sentence, mention, updatesOf(run));
-  const whom = run.watchers.length === 0 ? 'you' : personName(run.requester.name);
+  const whom =
+    run.watchers.length === 0 && run.schedule === undefined ? 'you' : personName(run.requester.name);
   const sent =
     done.refusal === undefined
       ? `I sent ${whom} the link privately.`

@@ -32,7 +32,7 @@ export const schedule = runBase.extend({
   /** The previous owner, until the message about the takeover is published. */
   takenFrom: person.optional(),
 });
-type Schedule = z.infer<typeof schedule>;
+export type Schedule = z.infer<typeof schedule>;
 
 /** Visible to people who can read its channel. */
 export const visibleSchedule = ({ owner, channel, isPublic }: Schedule) => ({
@@ -95,6 +95,21 @@ export const doneUntil = <S extends Schedule>(run: S, doneUntilMs: number, nowMs
 /** Returns the schedule active from now on: earlier due times are not caught up. */
 export const activate = <S extends Schedule>(run: S, nowMs: number): S =>
   replan({ ...run, state: 'active', sinceMs: nowMs, pausedBy: undefined, failures: 0 }, nowMs);
+
+/** Consecutive failures before a schedule is paused. */
+const MAX_FAILURES = 3;
+
+/** Returns the schedule after one more failure, paused after three in a row. */
+export function countFailure<S extends Schedule>(run: S, nowMs: number): S {
+  const failed = { ...run, failures: run.failures + 1 };
+  return failed.failures >= MAX_FAILURES && run.state === 'active'
+    ? pause(failed, 'failures', nowMs)
+    : failed;
+}
+
+/** Returns the schedule after a success, which resumes it if failures had paused it. */
+export const countSuccess = <S extends Schedule>(run: S, nowMs: number): S =>
+  run.pausedBy === 'failures' ? activate(run, nowMs) : { ...run, failures: 0 };
 
 /** Returns the schedule paused by a person, or by itself. */
 export const pause = <S extends Schedule>(run: S, pausedBy: S['pausedBy'], nowMs: number): S => ({

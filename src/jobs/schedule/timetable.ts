@@ -1,9 +1,9 @@
 import { z } from 'zod';
 
-/** A weekly time, in the local time of a zone. */
+/** A weekly or daily time, in the local time of a zone. */
 export const timetable = z.object({
-  /** 1 is Monday, 7 is Sunday. */
-  weekday: z.number().int().min(1).max(7),
+  /** 1 is Monday, 7 is Sunday; every day if missing. */
+  weekday: z.number().int().min(1).max(7).optional(),
   /** 24-hour `HH:MM`. */
   time: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/),
   zone: z.string(),
@@ -13,13 +13,10 @@ export type Timetable = z.infer<typeof timetable>;
 export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
 /**
- * Returns the first moment after `afterMs` at which the timetable is due; without a weekday, on any day. Clock changes keep
- * the local hour. A skipped time is due later by the length of the skip; a repeated time is due at its first occurrence.
+ * Returns the first moment after `afterMs` at which the timetable is due. Clock changes keep the local hour. A skipped time
+ * is due later by the length of the skip; a repeated time is due at its first occurrence.
  */
-export function nextOccurrence(
-  { weekday, time, zone }: Pick<Timetable, 'time' | 'zone'> & { weekday?: number },
-  afterMs: number,
-): number {
+export function nextOccurrence({ weekday, time, zone }: Timetable, afterMs: number): number {
   const after = Temporal.Instant.fromEpochMilliseconds(Math.floor(afterMs)).toZonedDateTimeISO(zone);
   // Starts a day earlier, since a zone that skips a whole day moves its times to the next.
   const start = after.toPlainDate().subtract({ days: 1 });
@@ -73,7 +70,7 @@ export function isZone(text: string): boolean {
   }
 }
 
-/** Returns a timetable as people say it: "Mondays 09:00 Europe/Berlin". */
+/** Returns a timetable as people say it: "Mondays 09:00 Europe/Berlin", "every day 09:00 UTC". */
 export function timetableText({ weekday, time, zone }: Timetable): string {
-  return `${WEEKDAYS[weekday - 1]}s ${time} ${zone}`;
+  return `${weekday === undefined ? 'every day' : `${WEEKDAYS[weekday - 1]}s`} ${time} ${zone}`;
 }

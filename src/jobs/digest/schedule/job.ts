@@ -3,7 +3,7 @@ import { deliveryCheckMs, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
-import { activate, dueTimes, end, pause, replan } from '../../schedule/record.ts';
+import { activate, countFailure, countSuccess, dueTimes, end, pause, replan } from '../../schedule/record.ts';
 import { timetableText } from '../../schedule/timetable.ts';
 import {
   type EditionEnding,
@@ -30,9 +30,6 @@ const AHEAD_MS = 6 * 3_600_000;
 
 /** A missed digest is posted late for up to this long. */
 const CATCH_UP_MS = 48 * 3_600_000;
-
-/** Consecutive digests that cannot be posted before a schedule is paused. */
-const MAX_FAILURES = 3;
 
 /** Longest pause between checks of the digest that is being posted. */
 const MAX_CHECK_MS = 30_000;
@@ -146,16 +143,9 @@ function recordOutcome(
   nowMs: number,
 ): ScheduleRun {
   const week = lastCompleteWeek(posting?.dueAtMs ?? nowMs).name;
-  if (why === 'done') {
-    const posted = { ...run, lastWeek: week, failures: 0, failure: undefined };
-    // The failure is over.
-    return run.pausedBy === 'failures' ? activate(posted, nowMs) : posted;
-  }
+  if (why === 'done') return countSuccess({ ...run, lastWeek: week, failure: undefined }, nowMs);
   const failure = { why, code, cause, week };
-  const failed = { ...run, doneUntilMs: undefined, failures: run.failures + 1, failure };
-  return failed.failures >= MAX_FAILURES && run.state === 'active'
-    ? pause(failed, 'failures', nowMs)
-    : failed;
+  return countFailure({ ...run, doneUntilMs: undefined, failure }, nowMs);
 }
 
 /**

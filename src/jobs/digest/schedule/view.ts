@@ -1,16 +1,9 @@
-import {
-  type ButtonParts,
-  type Layout,
-  layout,
-  type Message,
-  message,
-  moment,
-  type Part,
-} from '../../../slack/blocks.ts';
+import { layout, type Message, message, moment, type Part } from '../../../slack/blocks.ts';
 import { countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { timetableText, WEEKDAYS } from '../../schedule/timetable.ts';
-import { isNotThere, nameTo, personName } from '../../wording-view.ts';
+import { scheduleViews } from '../../schedule/view.ts';
+import { personName } from '../../wording-view.ts';
 import { digestActions } from '../buttons.ts';
 import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
 import { failureParts } from '../edition/reply-view.ts';
@@ -18,114 +11,28 @@ import type { PlatformCause } from '../model.ts';
 import { daysText, lastCompleteWeek, rangeText, type Week } from '../weeks.ts';
 import type { Alert, ScheduleRun } from './record.ts';
 
-const site = (run: ScheduleRun) => sanitizeUserText(run.site, 253);
-
-const labels = {
-  preview: 'Preview',
-  sendNow: 'Send now',
-  change: 'Change',
-  remove: 'Remove',
-  pause: 'Pause',
-  resume: 'Resume',
-  takeOver: 'Take over',
-};
-type Action = keyof typeof labels;
-
-const carried = ({ id }: ScheduleRun) => JSON.stringify({ v: 1, schedule: id });
-
-/** Returns buttons of a schedule. */
-export const scheduleButtons = (run: ScheduleRun, ...actions: Action[]): ButtonParts[] =>
-  actions.map((action) => ({
-    label: labels[action],
-    action: digestActions[action],
-    value: carried(run),
-    ...(action === 'remove' && { confirm: confirmRemoval }),
-  }));
-
-/** The same; the first is the primary one. */
-const primaryFirst = (run: ScheduleRun, ...actions: Action[]): ButtonParts[] =>
-  scheduleButtons(run, ...actions).map((one, at) => (at === 0 ? { ...one, style: 'primary' } : one));
-
-const confirmRemoval = {
-  title: 'Remove this digest?',
-  text: 'Its channel gets no more digests. Those already posted stay.',
-  yes: 'Remove',
-  no: 'Keep it',
-  style: 'danger' as const,
-};
-
-const placeParts = ({ site, channel }: ScheduleRun): Part[] => [
-  { bold: sanitizeUserText(site, 80) },
-  ' in ',
-  { channel },
-];
-
-/** A schedule in one line, for a list that only `readerId` sees: project, channel, and next due time. */
-export const scheduleLine = (run: ScheduleRun, readerId?: string): Part[] => [
-  ...placeParts(run),
-  ` · ${timetableText(run.timetable)} · `,
-  ...stateParts(run, readerId),
-];
-
-/** The same as an entry of a list, with its actions; a state that needs attention is in full size. */
-export function scheduleEntry(run: ScheduleRun, readerId: string): Message {
-  const isGoing = run.state === 'active';
-  return layout({
-    lines: [[...placeParts(run), ...(isGoing ? [] : [' · ', ...stateParts(run, readerId)])]],
-    small: [whenParts(run)],
-    ...listedActions(run),
-  });
-}
-
-const whenParts = (run: ScheduleRun): Part[] => {
-  const when = timetableText(run.timetable);
-  return run.state === 'active' ? ['next ', moment(run.nextAtMs), ` · ${when}`] : [when];
-};
-
-function stateParts(run: ScheduleRun, readerId?: string): Part[] {
-  switch (run.state) {
-    case 'testing':
-      return ['being set up'];
-    case 'active':
-      return ['next ', moment(run.nextAtMs)];
-    case 'paused':
-      if (run.pausedBy === 'failures') return [`paused after ${countOf(run.failures, 'failure')}`];
-      if (run.pausedBy === 'permission')
-        return [`paused: ${nameTo(readerId, run.owner)} may no longer set up digests`];
-      return [run.pausedBy ? `paused by ${nameTo(readerId, run.pausedBy)}` : 'paused'];
-    case 'removed':
-      return ['removed'];
-  }
-}
-
-/** The actions of a schedule, wherever it is shown. */
-function listedActions(run: ScheduleRun): Pick<Layout, 'buttons' | 'menu'> {
-  if (run.state === 'testing') return { buttons: scheduleButtons(run, 'preview', 'change', 'remove') };
-  const [first, rare] =
-    run.state === 'paused' ? (['resume', 'sendNow'] as const) : (['sendNow', 'pause'] as const);
-  const entries = scheduleButtons(run, rare, 'change', ...(run.ownerLeft ? (['takeOver'] as const) : []));
-  return {
-    // [Remove] is a button, because it needs a confirmation.
-    buttons: scheduleButtons(run, 'preview', first, 'remove'),
-    menu: { entries: entries.map(({ label, action }) => ({ label, action })), value: carried(run) },
-  };
-}
+const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
+  what: 'weekly digest',
+  actions: digestActions,
+  labels: { preview: 'Preview', sendNow: 'Send now' },
+  first: 'preview',
+  now: 'sendNow',
+  confirmRemoval: {
+    title: 'Remove this digest?',
+    text: 'Its channel gets no more digests. Those already posted stay.',
+  },
+  cannot: 'set up digests',
+  create: '/docs-digest create',
+});
+const { site, primaryFirst } = views;
+export const { buttons: scheduleButtons, line: scheduleLine, entry: scheduleEntry } = views;
 
 /** To the person who changed it: the change may skip a week, or resume the schedule. */
-export function changedMessage(run: ScheduleRun, leftOut?: Week): Message {
-  return layout({
-    lines: [
-      [
-        { bold: run.state === 'paused' ? 'Paused' : 'Scheduled' },
-        ` · ${site(run)} in `,
-        { channel: run.channel },
-      ],
-      leftOut && `The new time skips the week ${daysText(leftOut.range)}. [Send now] posts it.`,
-    ],
-    small: [whenParts(run)],
-    ...listedActions(run),
-  });
-}
+export const changedMessage = (run: ScheduleRun, leftOut?: Week): Message =>
+  views.changed(
+    run,
+    leftOut && `The new time skips the week ${daysText(leftOut.range)}. [Send now] posts it.`,
+  );
 
 const MAX_LISTED = 5;
 
@@ -144,23 +51,9 @@ export const scheduleNotes = {
     });
   },
 
-  /** To the person who set it up. */
-  created: (run: ScheduleRun): Message =>
-    layout({
-      lines: [[{ bold: 'Set up' }, ` · weekly digest of ${site(run)} in `, { channel: run.channel }]],
-      small: [['first one ', moment(run.nextAtMs), ` · ${timetableText(run.timetable)}`]],
-      buttons: primaryFirst(run, 'preview', 'sendNow', 'change', 'remove'),
-    }),
-
-  /** To the person who set it up, if the app may not post in the channel. */
-  noPlace({ channel }: ScheduleRun, code: string): Message {
-    const [invite, create] = [{ code: '/invite @Docket' }, { code: '/docs-digest create' }];
-    const then = [' yet, so nothing was set up. Type ', invite, ' there, then ', create, ' again.'];
-    const why = ` (${code}), so nothing was set up. Choose another channel.`;
-    return isNotThere(code)
-      ? message([["I can't post in ", { channel }, ...then]])
-      : message([["Slack doesn't let me post in ", { channel }, why]]);
-  },
+  created: views.created,
+  noPlace: views.noPlace,
+  takenOver: views.takenOver,
 
   /** To the owner: a digest could not be posted. */
   failed(run: ScheduleRun): Message {
@@ -210,37 +103,9 @@ export const scheduleNotes = {
     });
   },
 
-  /** To the owner, who may no longer set up digests. */
-  notPermitted(run: ScheduleRun): Message {
-    const why = `: you may no longer set up digests, so the digest of ${site(run)} in `;
-    return layout({
-      icon: '⏸',
-      lines: [
-        [{ bold: 'Paused' }, why, { channel: run.channel }, ' is not posted.'],
-        'Ask the people who run Docket for the permission, then choose [Resume].',
-      ],
-      buttons: scheduleButtons(run, 'resume', 'remove'),
-    });
-  },
-
-  /** In the channel, once: the owner has left. */
+  notPermitted: (run: ScheduleRun): Message => views.notPermitted(run, 'digest', 'is not posted'),
   ownerLeft: (run: ScheduleRun): Message =>
-    layout({
-      icon: '⚠️',
-      lines: [
-        `The weekly digest of ${site(run)} continues, but ${personName(run.owner.name)}, who set it up, has left.`,
-      ],
-      small: ['The new owner gets a message if it cannot be posted.'],
-      buttons: scheduleButtons(run, 'takeOver'),
-    }),
-
-  /** The same after a person took it over. */
-  takenOver: (run: ScheduleRun, from: { name: string }): Message =>
-    layout({
-      icon: '✅',
-      lines: [`${personName(run.owner.name)} took over the weekly digest of ${site(run)}.`],
-      small: [`It was set up by ${personName(from.name)}, who has left.`],
-    }),
+    views.ownerLeft(run, 'continues, but', 'The new owner gets a message if it cannot be posted.'),
 };
 
 /** A page's views on the alert's day or days, and on the days compared with; of several days, per day. */

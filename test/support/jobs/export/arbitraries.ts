@@ -44,6 +44,7 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
     joined: fc.boolean(),
     domain: fc.oneof(fc.constantFrom('docs.acme.com', `${'a'.repeat(60)}.example.com`), hostileText),
     requester: fc.record({ id: slackId('U'), name: hostileText }),
+    schedule: maybe(fc.stringMatching(/^[0-9a-f]{24}$/)),
     watchers: fc.array(fc.record({ id: slackId('U'), name: hostileText }), { maxLength: 20 }),
     asked: fc.record({ channel: slackId('C'), joinable: fc.boolean(), isPublic: fc.boolean(), atMs: time }),
     inDirectMessage: fc.boolean(),

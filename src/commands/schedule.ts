@@ -1,0 +1,236 @@
+import type { InputBlock } from '@slack/types';
+import { z } from 'zod';
+import { changeSchedule, type Schedule } from '../jobs/schedule/record.ts';
+import { isZone, type Timetable, timetable, WEEKDAYS, zoneGroups } from '../jobs/schedule/timetable.ts';
+import { conversationOf, filterVisible, type VisibleKind } from '../jobs/visibility.ts';
+import { withTimeout } from '../runtime/with-timeout.ts';
+import { type ButtonParts, compose, type Message, message, type Part } from '../slack/blocks.ts';
+import { channelField, choiceField, timeField } from '../slack/modals.ts';
+import { cut, formatCount, singleLine } from '../slack/text.ts';
+import type { RunStore } from '../store/runs.ts';
+import { type Caller, type CommandTools, retryStale, UserFacingError } from './intake.ts';
+import { type ButtonAction, defineButton, type ModalValues } from './registry.ts';
+
+// What the commands and modals of all schedules share.
+
+/** Maximum delay of a modal by the look-up of a time zone, since its trigger expires soon; then it begins with UTC. */
+const ZONE_TIMEOUT_MS = 400;
+
+/** Returns a person's time zone, if Slack tells it in time. */
+export const zoneOf = async ({ user }: Caller, tools: CommandTools): Promise<string | undefined> =>
+  withTimeout(ZONE_TIMEOUT_MS, tools.personZone(user.id)).catch(() => undefined);
+
+/** The value of a choice that means every day. */
+const DAILY = 'daily';
+
+/** Returns the fields of a timetable. Only some schedules may be daily. */
+export function timetableFields({ weekday, time, zone }: Timetable, mayBeDaily = false): InputBlock[] {
+  const days = WEEKDAYS.map((label, index) => ({ label, value: String(index + 1) }));
+  return [
+    choiceField({
+      block: 'day',
+      label: 'Day',
+      choices: [...(mayBeDaily ? [{ label: 'Every day', value: DAILY }] : []), ...days],
+      initial: weekday === undefined ? DAILY : String(weekday),
+    }),
+    timeField({
+      block: 'time',
+      label: 'Time',
+      hint: 'Local time in the zone below; follows daylight saving.',
+      initial: time,
+    }),
+    choiceField({ block: 'zone', label: 'Time zone', groups: zoneGroups(zone), initial: zone }),
+  ];
+}
+
+/** Returns the chosen timetable, or adds the problem with it. */
+export function readTimetable(
+  { day, time, zone = '' }: ModalValues,
+  problems: Record<string, string>,
+  mayBeDaily = false,
+): Timetable | undefined {
+  const weekday = mayBeDaily && day === DAILY ? undefined : Number(day);
+  const { data } = timetable.safeParse({ weekday, time, zone });
+  if (!isZone(zone)) problems.zone = 'Choose a time zone.';
+  else if (data === undefined) problems.time = 'Choose a day and a time.';
+  else return data;
+  return undefined;
+}
+
+/** Returns the field for the channel of a schedule; the present one is preselected. */
+export function placeField({ channel }: Pick<Caller, 'channel'>, hint: string): InputBlock {
+  const { joinable } = conversationOf(channel);
+  return channelField({
+    ...{ block: 'channel', label: 'Channel' },
+    hint: `${hint} If I'm not in the channel, type /invite @Docket there first.`,
+    ...(joinable && { initial: channel.id }),
+  });
+}
+
+export const CANNOT_SEE =
+  "I can't see you in that channel. Choose one that you are in; in a private one, first type /invite @Docket.";
+
+/** Whether a person may choose this channel for a schedule. */
+export async function mayUse(
+  channel: string,
+  { user, ...caller }: Caller,
+  tools: CommandTools,
+): Promise<boolean> {
+  // Other conversations are not channels.
+  if (!/^[CG]/.test(channel)) return false;
+  if (channel === caller.channel.id) return true;
+  if (user.fullMember && (await tools.isPublic(channel))) return true;
+  return tools.isMember(channel, user.id);
+}
+
+/** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
+const MAX_LISTED = 15;
+
+type RunSchedule<Run> = (run: Run, caller: Caller, tools: CommandTools) => Promise<Message | undefined>;
+
+/** Returns what commands and buttons do with the schedules of one feature. */
+export function scheduleCommands<Run extends Schedule>(feature: {
+  kind: VisibleKind<Run>;
+  schedulesOf(teamId: string, runs: Pick<RunStore, 'activeOf'>): Promise<Run[]>;
+  views: {
+    entry(run: Run, readerId: string): Message;
+    changed(run: Run): Message;
+    buttons(run: Run, ...actions: ('resume' | 'remove')[]): ButtonParts[];
+  };
+  /** The command that sets one up, and the one that lists all. */
+  create: string;
+  list: string;
+  /** Such as "weekly digest", and "digest". */
+  what: string;
+  short: string;
+  /** How to find those that a list leaves out. */
+  more: string;
+  /** What the owner gets a message about. */
+  trouble: string;
+}) {
+  const { kind, views, what, short } = feature;
+  const create = { code: feature.create };
+  const removed = message([[`This ${kind.what} was already removed. `, create, ' sets one up.']]);
+
+  /** Returns the schedules that this person may see: this channel's first, then by due time. */
+  async function find(caller: Caller, tools: CommandTools, isWanted: (run: Run) => boolean = () => true) {
+    const { channel, teamId } = caller;
+    const all = await tools.intake.read(caller, ({ runs }) => feature.schedulesOf(teamId, runs));
+    const visible = await filterVisible(all.filter(isWanted), kind.visible, caller, tools.isPublic);
+    const isElsewhere = (run: Run) => Number(run.channel !== channel.id);
+    return visible.toSorted(
+      (one, other) => isElsewhere(one) - isElsewhere(other) || one.nextAtMs - other.nextAtMs,
+    );
+  }
+
+  /** Returns a list of schedules with their actions. */
+  function list(schedules: readonly Run[], { user }: Caller): Message {
+    if (schedules.length === 0)
+      return message([
+        [`There are no scheduled ${short}s that you can see here. Set one up with `, create, '.'],
+      ]);
+    const listed = schedules.slice(0, MAX_LISTED);
+    const rest = schedules.length - listed.length;
+    return compose([
+      ...listed.map((run) => views.entry(run, user.id)),
+      ...(rest > 0 ? [message([`and ${formatCount(rest)} more; ${feature.more}.`])] : []),
+    ]);
+  }
+
+  /** Returns the schedule of a button. Rejects with `UserFacingError` if this person has none there. */
+  async function load(id: string, caller: Caller, { intake }: CommandTools): Promise<Run> {
+    const schedule = await intake.loadVisible(id, kind, caller, removed);
+    if (schedule.state === 'removed') throw new UserFacingError(removed);
+    return schedule;
+  }
+
+  /**
+   * Saves a schedule after a person's change, with `result` in the audit log. Returns it `before` and `after` the change.
+   * If `change` returns undefined, nothing is saved. With a `responseUrl`, later answers go to this person.
+   */
+  async function save(
+    id: string,
+    caller: Caller,
+    tools: CommandTools,
+    change: (schedule: Run) => Run | undefined,
+    result: string,
+    responseUrl?: string,
+  ): Promise<{ before: Run; after: Run | undefined }> {
+    const saved = await retryStale(kind.what, async () => {
+      const before = await load(id, caller, tools);
+      const after = change(before);
+      if (after === undefined) return { before, after };
+      const acceptance = await tools.intake.resume(after, caller, { responseUrl });
+      if (acceptance.kind === 'stale') return 'stale';
+      await tools.audit({ subject: after.site, result });
+      return { before, after };
+    });
+    if ('text' in saved) throw new UserFacingError(saved);
+    return saved;
+  }
+
+  /** Applies a person's change. `result` is in the audit log; `done` is the answer, by default the schedule itself. */
+  const changes =
+    (
+      change: Parameters<typeof changeSchedule>[1],
+      result: string,
+      done?: [state: string, next?: string],
+    ): RunSchedule<Run> =>
+    async ({ id }, caller, tools) => {
+      const changed = (latest: Run) => changeSchedule(latest, change, caller.user, tools.now());
+      const { before, after } = await save(id, caller, tools, changed, result);
+      if (after === undefined && change === 'pause' && before.state === 'paused')
+        return message([['It is already paused.']], views.buttons(before, 'resume'));
+      if (after === undefined || done === undefined) return views.changed(after ?? before);
+      const [state, next] = done;
+      const subject = ` · the ${what} of ${cut(singleLine(after.site), 80)} in `;
+      return message(
+        [[{ bold: state }, subject, { channel: after.channel }], next],
+        change === 'pause' ? views.buttons(after, 'resume', 'remove') : [],
+      );
+    };
+
+  const noneHere: Part[] = [
+    `No ${short} is scheduled in this channel. `,
+    { code: feature.list },
+    ' shows the others, and ',
+    create,
+    ' sets one up.',
+  ];
+
+  return {
+    ...{ find, list, load, save },
+
+    /** What the buttons of all schedules do; a removal has a confirmation of its own. */
+    actions: {
+      pause: changes('pause', 'paused', ['Paused', 'Paused until someone resumes it.']),
+      resume: changes('resume', 'resumed'),
+      remove: changes('remove', 'removed', ['Removed']),
+      takeOver: changes('takeOver', 'taken over', ['Yours now', `You get a message if ${feature.trouble}.`]),
+    },
+
+    /** Runs a command for the only one of these schedules in this channel. With several, the person chooses from a list. */
+    async inChannel(visible: Run[], caller: Caller, tools: CommandTools, run?: RunSchedule<Run>) {
+      const here = visible.filter(({ channel }) => channel === caller.channel.id);
+      const [schedule, ...others] = here;
+      if (schedule === undefined) return message([noneHere]);
+      return others.length === 0 && run ? run(schedule, caller, tools) : list(here, caller);
+    },
+
+    /** Returns the buttons of a schedule, by the names of their actions. */
+    buttons: <Name extends string>(
+      may: ButtonAction['may'],
+      actionIds: Record<NoInfer<Name>, string>,
+      actions: Record<Name, RunSchedule<Run>>,
+    ) =>
+      (Object.keys(actions) as Name[]).map((name) =>
+        defineButton({
+          action: actionIds[name],
+          may,
+          value: z.object({ v: z.literal(1), schedule: z.string() }),
+          run: async ({ schedule }, caller, tools) =>
+            actions[name](await load(schedule, caller, tools), caller, tools),
+        }),
+      ),
+  };
+}

@@ -1,0 +1,236 @@
+import { claimMsOf } from '../../runtime/timing.ts';
+import type { Message } from '../../slack/blocks.ts';
+import type { OutboxMessage } from '../../slack/outbox.ts';
+import { deliveryCheckMs, reportPrivately } from '../card.ts';
+import type { JobContext } from '../context.ts';
+import { cardPermalink } from '../export/feature.ts';
+import { type ExportRun, exportRun } from '../export/record.ts';
+import { standingKey } from '../export/view.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
+import { lookupRetryMs } from '../polling.ts';
+import { activate, countFailure, countSuccess, dueTimes, end, pause, replan } from '../schedule/record.ts';
+import {
+  type ExportSchedule,
+  exportNow,
+  exportSchedule,
+  isExporting,
+  type Latest,
+  scheduledExport,
+} from './record.ts';
+import { exportScheduleMessages, exportScheduleNotes, exportScheduleViews } from './view.ts';
+
+type Result = StepResult<ExportSchedule>;
+
+/** A missed export is started late for up to this long. */
+const CATCH_UP_MS = 24 * 3_600_000;
+
+/** A larger change of the number of pages mentions the owner. */
+const MAX_CHANGE = 0.2;
+
+/** Longest pause between checks of a message, or of the export that runs. */
+const MAX_CHECK_MS = 30_000;
+
+/** Accepts an export when it is due, and shows in one message what came of it. */
+export const exportScheduleJob = defineRunJob({
+  name: 'export-schedule',
+  queue: 'docs-export',
+  concurrency: 20,
+  schema: exportSchedule,
+  messages: exportScheduleMessages,
+  hasEnded: ({ state }) => state === 'removed',
+  auditLine: ({ owner, channel, site }) => ({
+    ...{ user: owner, channel, what: 'export schedule', subject: site },
+  }),
+  step: ({ run }, context) => step(run, context),
+  giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
+});
+
+async function step(run: ExportSchedule, context: JobContext): Promise<Result> {
+  if (run.state === 'testing') return awaitTest(run, context);
+  if (run.state === 'removed') return idle;
+  return (
+    (await announceTakeover(run, context)) ?? (await followExport(run, context)) ?? startDue(run, context)
+  );
+}
+
+/** Publishes a message once: `name` is unique within the schedule. */
+const publish = (
+  run: ExportSchedule,
+  name: string,
+  place: OutboxMessage['place'],
+  message: Message,
+  { outbox }: JobContext,
+  more: Partial<OutboxMessage> = {},
+) =>
+  outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message, ...more }, run.rev);
+
+const inThread = ({ id }: ExportSchedule) => ({ under: standingKey(id) });
+
+/** Publishes a message that mentions the owner, who gets it by direct message if the thread refuses it. */
+const tellOwner = (run: ExportSchedule, name: string, message: Message, context: JobContext) =>
+  publish(run, name, inThread(run), message, context, { fallbackRecipient: run.owner.id });
+
+/** The schedule's message shows whether the app may post in the channel. */
+async function awaitTest(run: ExportSchedule, context: JobContext): Promise<Result> {
+  const { outbox, now } = context;
+  const delivery = await outbox.deliveryState(standingKey(run.id));
+  if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
+  const isShown = delivery.kind === 'shown';
+  const next = isShown ? activate(run, now()) : { ...end(run, now()), refusal: delivery.code };
+  const report = isShown
+    ? { name: 'created', message: exportScheduleViews.created(next) }
+    : { name: 'no-place', message: exportScheduleViews.noPlace(run, delivery.code) };
+  const inMs = await reportPrivately(run, { ...report, userId: run.owner.id }, context);
+  return inMs > 0 ? wait(inMs) : save(next, { audit: isShown ? 'set up' : `not set up: ${delivery.code}` });
+}
+
+async function announceTakeover(run: ExportSchedule, context: JobContext): Promise<Result | undefined> {
+  const { takenFrom } = run;
+  if (takenFrom === undefined) return undefined;
+  const message = exportScheduleViews.takenOver(run, takenFrom);
+  await publish(run, `left.${takenFrom.id}`, { channel: run.channel }, message, context);
+  return save({ ...run, takenFrom: undefined });
+}
+
+/** Follows the latest export until it succeeds; a person may resume a failed one. Returns undefined if nothing changed. */
+async function followExport(run: ExportSchedule, context: JobContext): Promise<Result | undefined> {
+  const { latest } = run;
+  if (latest === undefined || (latest.state === 'ended' && latest.ending === 'done')) return undefined;
+  if (latest.run === undefined)
+    return latest.state === 'ended' ? undefined : acceptExport(run, latest, context);
+  const found = await loadExport(latest.run, context);
+  if (found?.state !== 'ended') {
+    const state = found === undefined ? 'ended' : found.state === 'unknown' ? 'unclear' : 'running';
+    if (state === latest.state) return undefined;
+    // A record that is missing or damaged is skipped.
+    return save({ ...run, latest: { ...latest, state, ...(found === undefined && { ending: 'broken' }) } });
+  }
+  if (latest.state === 'ended' && latest.endedAtMs === found.sinceMs) return undefined;
+  return recordOutcome(run, latest, found, context);
+}
+
+async function loadExport(id: string, { runs }: JobContext): Promise<ExportRun | undefined> {
+  const [run] = await runs.loadAll([id], exportRun);
+  return run;
+}
+
+/** Accepts the export of a due time. If the same export is running already, that one serves as well. */
+async function acceptExport(run: ExportSchedule, latest: Latest, context: JobContext): Promise<Result> {
+  const { runs, wake, now, timing } = context;
+  const wanted = scheduledExport(run, latest.dueAtMs, now);
+  const acceptance = await runs.accept(wanted, { claimMs: claimMsOf(timing) });
+  const joined = acceptance.kind === 'claimed';
+  const next = { ...run, latest: { ...latest, run: joined ? acceptance.by : wanted.id, joined } };
+  if (joined) await publishJoined(next, acceptance.by, context);
+  else await wake(wanted);
+  return save(next, { audit: joined ? 'joined a running export' : 'export accepted' });
+}
+
+async function publishJoined(run: ExportSchedule, exportId: string, context: JobContext): Promise<void> {
+  const other = await loadExport(exportId, context);
+  const viewer = { user: { id: run.owner.id, fullMember: true }, channel: { id: run.channel } };
+  const parts = { ...context, workspaceUrl: context.workspaceUrl() };
+  const thread = other && (await cardPermalink(other, viewer, parts));
+  const message = exportScheduleNotes.joined(run, thread);
+  await publish(run, `joined.${run.latest?.dueAtMs}`, inThread(run), message, context);
+}
+
+/** Records how an export ended. The messages of a failed one are its own, unless it was started for other people. */
+async function recordOutcome(
+  run: ExportSchedule,
+  latest: Latest,
+  found: ExportRun,
+  context: JobContext,
+): Promise<Result> {
+  const nowMs = context.now();
+  const ending = found.ending?.kind ?? 'broken';
+  const ended: ExportSchedule = {
+    ...run,
+    latest: { ...latest, state: 'ended', ending, endedAtMs: found.sinceMs },
+  };
+  const next = ending === 'done' ? withSuccess(ended, found, nowMs) : withFailure(ended, latest, nowMs);
+  const name = `${latest.dueAtMs}.${found.attempt}.${found.resumed}`;
+  if (latest.joined) await publishJoined(next, found.id, context);
+  if (ending === 'done') {
+    if (hasOtherPages(next))
+      await tellOwner(next, `pages.${name}`, exportScheduleNotes.pagesChanged(next), context);
+  } else if (found.ending?.kind === 'noPlace') {
+    const message = exportScheduleNotes.noPlace(next, found.ending.code);
+    await publish(next, `no-place.${name}`, { user: run.owner.id }, message, context);
+  } else if (latest.joined && ending !== 'left')
+    await tellOwner(next, `failed.${name}`, exportScheduleNotes.joinedFailed(next), context);
+  const isPaused = next.state === 'paused' && run.state === 'active';
+  if (isPaused) await tellOwner(next, `paused.${name}`, exportScheduleNotes.paused(next), context);
+  return save(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
+}
+
+function withSuccess(run: ExportSchedule, found: ExportRun, nowMs: number): ExportSchedule {
+  const { completedAtMs: atMs = found.sinceMs, pageCount: pages } = found;
+  return countSuccess({ ...run, exported: { atMs, pages, pagesBefore: run.exported?.pages } }, nowMs);
+}
+
+/** A due time fails once, however often people try again. One that a person left alone is no failure. */
+const withFailure = (run: ExportSchedule, before: Latest, nowMs: number): ExportSchedule =>
+  before.ending !== undefined || run.latest?.ending === 'left' ? run : countFailure(run, nowMs);
+
+function hasOtherPages({ exported }: ExportSchedule): boolean {
+  const { pages, pagesBefore } = exported ?? {};
+  if (pages === undefined || pagesBefore === undefined) return false;
+  return Math.abs(pages - pagesBefore) > MAX_CHANGE * pagesBefore;
+}
+
+/** Begins the export that is due, unless one is running. */
+async function startDue(run: ExportSchedule, context: JobContext): Promise<Result> {
+  const nowMs = context.now();
+  const checkMs = isExporting(run)
+    ? deliveryCheckMs({ sinceMs: run.latest?.dueAtMs ?? nowMs }, context, MAX_CHECK_MS)
+    : Infinity;
+  if (run.state !== 'active') return wait(checkMs);
+  if (nowMs < run.nextAtMs) return wait(Math.min(checkMs, run.nextAtMs - nowMs));
+  // The running export serves as well; after a question, the export is made up for.
+  if (isExporting(run)) return run.latest?.state === 'running' ? save(replan(run, nowMs)) : wait(checkMs);
+  const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, CATCH_UP_MS);
+  const owner = dueAtMs === undefined ? undefined : await context.policy.check(run.owner.id, 'export');
+  // Slack does not answer.
+  if (owner?.kind === 'unknown') return wait(lookupRetryMs(context));
+  const next = { ...run, nextAtMs };
+  const lastMissedMs = missed.at(-1);
+  if (lastMissedMs !== undefined)
+    await publish(
+      run,
+      `skipped.${lastMissedMs}`,
+      inThread(run),
+      exportScheduleNotes.skipped(missed),
+      context,
+    );
+  if (owner?.kind === 'refused') return pauseWithoutOwner(next, !owner.person.active, context);
+  const audit = missed.length > 0 ? { audit: `skipped: ${missed.length}` } : {};
+  return save(dueAtMs === undefined ? next : exportNow(next, dueAtMs), audit);
+}
+
+/** An export needs a person who may start it: pauses until the owner may again, or somebody takes the schedule over. */
+async function pauseWithoutOwner(
+  run: ExportSchedule,
+  hasLeft: boolean,
+  context: JobContext,
+): Promise<Result> {
+  const paused = { ...pause(run, 'permission', context.now()), ownerLeft: hasLeft || undefined };
+  // Once for each active period.
+  const name = hasLeft ? `left.${run.owner.id}` : `not-permitted.${run.sinceMs}`;
+  const place = hasLeft ? { channel: run.channel } : { user: run.owner.id };
+  const message = hasLeft ? exportScheduleNotes.ownerLeft(paused) : exportScheduleNotes.notPermitted(paused);
+  await publish(run, name, place, message, context);
+  return save(paused, { audit: 'paused: not permitted' });
+}
+
+/** After our own error: the owner is informed, and the schedule continues with the next due time. */
+async function giveUp(run: ExportSchedule, context: JobContext, ref: string): Promise<Result> {
+  const nowMs = context.now();
+  if (run.state === 'removed') return idle;
+  await publish(run, `broken.${ref}`, { user: run.owner.id }, exportScheduleNotes.broken(run, ref), context);
+  const latest = isExporting(run) &&
+    run.latest && { ...run.latest, state: 'ended' as const, ending: 'broken' as const };
+  const failed = countFailure({ ...run, takenFrom: undefined, ...(latest && { latest }) }, nowMs);
+  const next = run.state === 'testing' ? end(failed, nowMs) : replan(failed, nowMs);
+  return save(next, { audit: `broken: ref ${ref}` });
+}

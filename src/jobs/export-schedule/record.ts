@@ -1,0 +1,106 @@
+import { z } from 'zod';
+import { idOf } from '../../store/keys.ts';
+import type { RunStore } from '../../store/runs.ts';
+import { type ExportRun, endingKinds, newExportRun } from '../export/record.ts';
+import { schedule, visibleSchedule } from '../schedule/record.ts';
+import type { VisibleKind } from '../visibility.ts';
+
+/** Exports of a site at the times of a timetable; `site` is the domain. `job.ts` has its steps. */
+export const exportSchedule = schedule.extend({
+  job: z.literal('export-schedule'),
+  /** The label; `{date}` in it stands for the due day in the timetable's zone. */
+  version: z.string().optional(),
+  paths: z.array(z.string()).optional(),
+  /** Only the owner gets the links. */
+  privately: z.boolean(),
+  /** The deployments to tell of each export, by their names in the settings. */
+  deployments: z.array(z.string()),
+  /** Slack's error code, if the channel took no message when it was set up. */
+  refusal: z.string().optional(),
+  /** The latest export: on schedule, or by hand. */
+  latest: z
+    .object({
+      dueAtMs: z.number(),
+      /** Its run, once that is accepted. */
+      run: z.string().optional(),
+      /** The same export was running already, and is watched instead. */
+      joined: z.boolean().optional(),
+      /** `unclear`: it waits for a person's answer */
+      state: z.enum(['running', 'unclear', 'ended']),
+      /** How it last ended, and when. A person may have resumed it since. */
+      ending: z.enum(endingKinds).optional(),
+      endedAtMs: z.number().optional(),
+    })
+    .optional(),
+  /** The latest successful export, and the number of pages in the one before. */
+  exported: z
+    .object({
+      atMs: z.number(),
+      pages: z.number().optional(),
+      pagesBefore: z.number().optional(),
+    })
+    .optional(),
+});
+export type ExportSchedule = z.infer<typeof exportSchedule>;
+export type Latest = NonNullable<ExportSchedule['latest']>;
+
+export const exportScheduleKind: VisibleKind<ExportSchedule> = {
+  what: 'export schedule',
+  record: exportSchedule,
+  visible: visibleSchedule,
+};
+
+/** Returns the export schedules of a workspace. */
+export const exportSchedulesOf = async (
+  teamId: string,
+  runs: Pick<RunStore, 'activeOf'>,
+): Promise<ExportSchedule[]> =>
+  (await runs.activeOf(exportSchedule, 'export-schedule')).filter(
+    (run) => run.teamId === teamId && run.state !== 'removed',
+  );
+
+/** Returns the label of the export that is due then. */
+export function labelAt(
+  { version, timetable }: Pick<ExportSchedule, 'version' | 'timetable'>,
+  dueAtMs: number,
+) {
+  const due = Temporal.Instant.fromEpochMilliseconds(Math.floor(dueAtMs));
+  return version?.replaceAll('{date}', due.toZonedDateTimeISO(timetable.zone).toPlainDate().toString());
+}
+
+/** Whether its latest export is not over. */
+export const isExporting = ({ latest }: ExportSchedule) => latest !== undefined && latest.state !== 'ended';
+
+/** Returns the schedule that exports now: for a due time, or by hand. */
+export const exportNow = (run: ExportSchedule, dueAtMs: number): ExportSchedule => ({
+  ...run,
+  latest: { dueAtMs, state: 'running' },
+});
+
+/** Returns the export of a due time. The same due time has the same one. */
+export function scheduledExport(run: ExportSchedule, dueAtMs: number, now: () => number): ExportRun {
+  const { id, teamId, owner, channel, isPublic, project, site: domain, paths, privately } = run;
+  const target = { project, domain, paths, privately, version: labelAt(run, dueAtMs) };
+  const request = {
+    ...{ teamId, requestId: '', user: { ...owner, fullMember: true } },
+    channel: { id: channel, name: '' },
+  };
+  return {
+    ...newExportRun(target, request, { links: 'thread', now }),
+    id: idOf('scheduled export', id, String(dueAtMs)),
+    schedule: id,
+    asked: { channel, joinable: true, isPublic },
+    // People see in the thread what came of each.
+    kept: true,
+  };
+}
+
+export const exportScheduleActions = {
+  runNow: 'export_schedule.run_now',
+  change: 'export_schedule.change',
+  remove: 'export_schedule.remove',
+  pause: 'export_schedule.pause',
+  resume: 'export_schedule.resume',
+  takeOver: 'export_schedule.take_over',
+  openThread: 'export_schedule.open_thread',
+} as const;

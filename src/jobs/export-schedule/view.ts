@@ -1,0 +1,202 @@
+import {
+  joinParts,
+  type Layout,
+  type Line,
+  layout,
+  type Message,
+  moment,
+  openThreadButton,
+  type Part,
+} from '../../slack/blocks.ts';
+import type { OutboxMessage } from '../../slack/outbox.ts';
+import { countOf, formatCount, joinFacts, lowerFirst, sanitizeUserText } from '../../slack/text.ts';
+import { onlyPages, WORDS } from '../export/progress-view.ts';
+import { standingKey } from '../export/view.ts';
+import { timetableText } from '../schedule/timetable.ts';
+import { scheduleViews } from '../schedule/view.ts';
+import { isNotThere, personName, type StateWord } from '../wording-view.ts';
+import { type ExportSchedule, exportScheduleActions } from './record.ts';
+
+export const exportScheduleViews = scheduleViews<ExportSchedule, 'runNow'>({
+  what: 'scheduled export',
+  actions: exportScheduleActions,
+  labels: { runNow: 'Run now' },
+  now: 'runNow',
+  confirmRemoval: {
+    title: 'Remove this schedule?',
+    text: 'The site is no longer exported on schedule. Its exports stay.',
+  },
+  cannot: 'start exports',
+  create: '/docs-export schedule',
+});
+const { site, buttons, primaryFirst, stateParts, menuOf } = exportScheduleViews;
+
+/** Returns the one message of a schedule in its channel. Each export is in its thread. */
+export function exportScheduleMessages(run: ExportSchedule): OutboxMessage[] {
+  if (run.refusal !== undefined) return [];
+  const place = { channel: run.channel };
+  const standing = { key: standingKey(run.id), place, kind: 'state' as const, message: standingMessage(run) };
+  // It is edited for as long as the schedule exists.
+  return [run.state === 'removed' ? standing : { ...standing, lasting: true }];
+}
+
+const planned: StateWord = { icon: '🕒', label: 'not exported yet' };
+
+/** What happens, or what came of the latest export. */
+function wordOf({ state, latest }: ExportSchedule): StateWord {
+  if (state === 'removed') return { icon: '💤', label: 'no longer exported on schedule' };
+  if (latest?.state === 'unclear') return WORDS.unknown;
+  if (latest?.state === 'running') return WORDS.watching;
+  if (state === 'paused') return { icon: '⏸', label: 'Paused' };
+  return latest?.ending === undefined ? planned : WORDS[latest.ending];
+}
+
+function standingMessage(run: ExportSchedule): Message {
+  const { latest, exported, version = '', state } = run;
+  const word = wordOf(run);
+  const isPaused = word.icon === '⏸';
+  const isExported = word === WORDS.done;
+  const isEnded = latest?.ending !== undefined && word === WORDS[latest.ending];
+  const facts: Line[] = [
+    [
+      ...(isPaused ? stateParts(run) : [lowerFirst(word.label)]),
+      ...(isEnded && latest.endedAtMs !== undefined ? [' ', moment(latest.endedAtMs)] : []),
+    ],
+    exported && !isExported && ['last exported ', moment(exported.atMs)],
+    exported && pagesText(exported),
+    state === 'paused' && !isPaused && stateParts(run),
+    (state === 'active' || state === 'testing') && ['next: ', moment(run.nextAtMs)],
+  ];
+  const small = joinFacts(
+    timetableText(run.timetable),
+    version && `"${sanitizeUserText(version, 100)}"`,
+    onlyPages(run),
+    `set up by ${personName(run.owner.name)} · `,
+  );
+  return layout({
+    icon: word.icon,
+    lines: [[{ bold: site(run) }, ' · ', ...joinParts(facts)]],
+    small: [[small, { code: '/docs-export schedule list' }]],
+    ...standingActions(run),
+  });
+}
+
+function standingActions(run: ExportSchedule): Pick<Layout, 'buttons' | 'menu'> {
+  if (run.state === 'active') return { menu: menuOf(run, 'runNow', 'change', 'pause') };
+  if (run.state !== 'paused') return {};
+  return {
+    buttons: buttons(run, run.ownerLeft ? 'takeOver' : 'resume'),
+    menu: menuOf(run, 'runNow', 'change'),
+  };
+}
+
+/** Such as "412 pages (+3)". */
+function pagesText({ pages, pagesBefore = pages }: NonNullable<ExportSchedule['exported']>): string {
+  if (pages === undefined || pagesBefore === undefined) return '';
+  const more = pages - pagesBefore;
+  const change = more === 0 ? '' : ` (${more > 0 ? '+' : '−'}${formatCount(Math.abs(more))})`;
+  return countOf(pages, 'page') + change;
+}
+
+const MAX_LISTED = 5;
+
+/** The further messages of the schedule's steps. */
+export const exportScheduleNotes = {
+  /** In the thread: exports that were missed. */
+  skipped(missed: readonly number[]): Message {
+    const listed = missed.slice(-MAX_LISTED).map((dueAtMs) => [moment(dueAtMs)]);
+    const more = missed.length - listed.length;
+    return layout({
+      icon: '➖',
+      lines: [
+        [
+          `Left out: ${countOf(missed.length, 'export')}, due ${more > 0 ? `${formatCount(more)} times before, and ` : ''}`,
+          ...joinParts(listed, ', '),
+        ],
+      ],
+      small: ['Of several missed exports, only the last is made up for, within a day.'],
+    });
+  },
+
+  /** In the thread: an export of other people serves as well. `thread` is its address, if people there may see it. */
+  joined: (run: ExportSchedule, thread: string | undefined): Message => {
+    const { icon, label } = wordOf(run);
+    return layout({
+      icon,
+      lines: [
+        run.latest?.state === 'ended'
+          ? `${label}, by an export that was running already`
+          : 'The same export was running already, so I wait for that one.',
+      ],
+      buttons: openThreadButton(exportScheduleActions.openThread, thread),
+    });
+  },
+
+  /** The same, which failed: its own messages mention other people. */
+  joinedFailed: (run: ExportSchedule): Message =>
+    layout({
+      icon: wordOf(run).icon,
+      mention: [run.owner],
+      lines: [`${site(run)} · ${lowerFirst(wordOf(run).label)}. It was an export that was running already.`],
+      buttons: buttons(run, 'runNow'),
+    }),
+
+  /** In the thread: the site has far more pages than before, or far fewer. */
+  pagesChanged({ exported: { pages = 0, pagesBefore = 0 } = { atMs: 0 }, ...run }: ExportSchedule): Message {
+    const percent = Math.round((100 * Math.abs(pages - pagesBefore)) / pagesBefore);
+    const change = `${pages > pagesBefore ? '▲' : '▼'} ${formatCount(percent)}%`;
+    const text = `${site(run)} has ${countOf(pages, 'page')} now, and ${formatCount(pagesBefore)} in the export before.`;
+    return layout({
+      icon: '⚠️',
+      mention: [run.owner],
+      lines: [[text, pagesBefore > 0 ? ` ${change}` : '']],
+    });
+  },
+
+  /** In the thread: it paused itself. */
+  paused: (run: ExportSchedule): Message =>
+    layout({
+      icon: '⏸',
+      mention: [run.owner],
+      lines: [
+        [
+          { bold: 'Paused' },
+          ` after ${countOf(run.failures, 'failure')} in a row · scheduled export of ${site(run)}`,
+        ],
+      ],
+      small: ['It resumes once an export succeeds.'],
+      buttons: primaryFirst(run, 'runNow', 'resume', 'remove'),
+    }),
+
+  /** To the owner: the channel takes no message, so nothing was started. */
+  noPlace(run: ExportSchedule, code: string): Message {
+    const then: Part[] = isNotThere(code)
+      ? [' any more. Type ', { code: '/invite @Docket' }, ' there, then choose [Run now].']
+      : [` any more (${code}).`];
+    return layout({
+      icon: '❌',
+      lines: [[`${site(run)} was not exported: I can't post in `, { channel: run.channel }, ...then]],
+      buttons: primaryFirst(run, 'runNow', 'remove'),
+    });
+  },
+
+  /** To the owner, after our own error. */
+  broken: (run: ExportSchedule, ref: string): Message =>
+    layout({
+      icon: '❌',
+      lines: [
+        [
+          `Something broke on my side, so an export of ${site(run)} in `,
+          { channel: run.channel },
+          ' may be missing. The next one comes on schedule.',
+        ],
+      ],
+      small: [`ref ${ref}`],
+      buttons: primaryFirst(run, 'runNow'),
+    }),
+
+  notPermitted: (run: ExportSchedule): Message =>
+    exportScheduleViews.notPermitted(run, 'scheduled export', 'is not started'),
+  ownerLeft: (run: ExportSchedule): Message =>
+    exportScheduleViews.ownerLeft(run, 'is paused, since', 'It resumes once somebody takes it over.'),
+};

@@ -1,0 +1,55 @@
+import { moment, type Part } from '../../slack/blocks.ts';
+import { countOf, formatCount } from '../../slack/text.ts';
+import type { RunStore } from '../../store/runs.ts';
+import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
+import type { VisibleKind } from '../visibility.ts';
+import { statusLine } from '../wording-view.ts';
+import type { Schedule } from './record.ts';
+
+/** Returns the lines about schedules on Home and in `/docs-status`. */
+export function scheduleFeature<Run extends Schedule>(parts: {
+  kind: VisibleKind<Run>;
+  job: Run['job'];
+  /** Of the list on Home, and in the status. */
+  title: string;
+  statusTitle: string;
+  /** Such as "weekly digest". */
+  what: string;
+  schedulesOf(teamId: string, runs: Pick<RunStore, 'activeOf'>): Promise<Run[]>;
+  line(run: Run, readerId: string): Part[];
+  needs?: RunNeeds<Run>;
+  /** Whether the status says so if there is none. */
+  isUsual?: boolean;
+}): Required<Pick<Feature, 'homeRuns' | 'status'>> {
+  const { kind, job, title, statusTitle, what, schedulesOf, line, needs, isUsual } = parts;
+  return {
+    homeRuns: defineHomeRuns<Run>({
+      ...{ job, title, ...kind, ...(needs && { needs }) },
+      // A person's request expires; their schedule does not.
+      lasting: async (teamId, userId, { runs }) =>
+        (await schedulesOf(teamId, runs)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
+      entry: (run, userId) =>
+        run.owner.id !== userId || run.state === 'removed'
+          ? undefined
+          : { line: async () => line(run, userId) },
+    }),
+    status: {
+      async lines(teamId, _, { runs }) {
+        const schedules = await schedulesOf(teamId, runs);
+        if (schedules.length === 0 && !isUsual) return [];
+        return [statusLine(statusTitle, ...countParts(what, schedules))];
+      },
+      unknown: [statusLine(statusTitle, "can't be read right now")],
+    },
+  };
+}
+
+/** The number of schedules and the next due time. No names, since not everybody may see all schedules. */
+function countParts(what: string, schedules: readonly Schedule[]): Part[] {
+  if (schedules.length === 0) return ['Nothing is scheduled.'];
+  const paused = schedules.filter(({ state }) => state === 'paused').length;
+  const due = schedules.filter(({ state }) => state === 'active').map(({ nextAtMs }) => nextAtMs);
+  const all = countOf(schedules.length, what);
+  const next: Part[] = due.length > 0 ? [', next ', moment(Math.min(...due))] : [];
+  return [all, ...next, ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : [])];
+}

@@ -1,0 +1,196 @@
+import {
+  type ButtonParts,
+  type Layout,
+  layout,
+  type Message,
+  message,
+  moment,
+  type Part,
+} from '../../slack/blocks.ts';
+import { countOf, sanitizeUserText } from '../../slack/text.ts';
+import { isNotThere, nameTo, personName } from '../wording-view.ts';
+import type { Schedule } from './record.ts';
+import { timetableText } from './timetable.ts';
+
+const labels = {
+  change: 'Change',
+  remove: 'Remove',
+  pause: 'Pause',
+  resume: 'Resume',
+  takeOver: 'Take over',
+};
+type Action = keyof typeof labels;
+
+/** A feature's words for its schedules, and its own actions. */
+interface Words<Own extends string> {
+  /** Such as "weekly digest". */
+  what: string;
+  actions: Record<Own | Action, string>;
+  labels: Record<Own, string>;
+  /** The action that does the work at once; `first` precedes it. */
+  now: Own;
+  first?: Own;
+  confirmRemoval: Pick<NonNullable<ButtonParts['confirm']>, 'title' | 'text'>;
+  /** What an owner may no longer do: "set up digests". */
+  cannot: string;
+  /** The command that sets one up. */
+  create: string;
+}
+
+/** Returns the views that all schedules have. */
+export function scheduleViews<Run extends Schedule, Own extends string>(words: Words<Own>) {
+  const labelOf: Record<string, string> = { ...labels, ...words.labels };
+  const carried = ({ id }: Run) => JSON.stringify({ v: 1, schedule: id });
+  const confirm = { ...words.confirmRemoval, yes: 'Remove', no: 'Keep it', style: 'danger' as const };
+  const site = (run: Run) => sanitizeUserText(run.site, 253);
+
+  /** Returns buttons of a schedule. */
+  const buttons = (run: Run, ...actions: (Own | Action)[]): ButtonParts[] =>
+    actions.map((action) => ({
+      label: labelOf[action] ?? action,
+      action: words.actions[action],
+      value: carried(run),
+      ...(action === 'remove' && { confirm }),
+    }));
+
+  /** The same; the first is the primary one. */
+  const primaryFirst = (run: Run, ...actions: (Own | Action)[]): ButtonParts[] =>
+    buttons(run, ...actions).map((one, at) => (at === 0 ? { ...one, style: 'primary' } : one));
+
+  const placeParts = (run: Run): Part[] => [
+    { bold: sanitizeUserText(run.site, 80) },
+    ' in ',
+    { channel: run.channel },
+  ];
+
+  const whenParts = (run: Run): Part[] => {
+    const when = timetableText(run.timetable);
+    return run.state === 'active' ? ['next ', moment(run.nextAtMs), ` · ${when}`] : [when];
+  };
+
+  function stateParts(run: Run, readerId?: string): Part[] {
+    switch (run.state) {
+      case 'testing':
+        return ['being set up'];
+      case 'active':
+        return ['next ', moment(run.nextAtMs)];
+      case 'paused':
+        if (run.pausedBy === 'failures') return [`paused after ${countOf(run.failures, 'failure')}`];
+        if (run.pausedBy === 'permission')
+          return [`paused: ${nameTo(readerId, run.owner)} may no longer ${words.cannot}`];
+        return [run.pausedBy ? `paused by ${nameTo(readerId, run.pausedBy)}` : 'paused'];
+      case 'removed':
+        return ['removed'];
+    }
+  }
+
+  /** The rare actions, in the menu. */
+  const menuOf = (run: Run, ...actions: (Own | Action)[]): Layout['menu'] => ({
+    entries: buttons(run, ...actions, ...(run.ownerLeft ? (['takeOver'] as const) : [])).map(
+      ({ label, action }) => ({ label, action }),
+    ),
+    value: carried(run),
+  });
+
+  /** The actions of a schedule, wherever it is shown. */
+  function listedActions(run: Run): Pick<Layout, 'buttons' | 'menu'> {
+    const { now } = words;
+    const first = words.first === undefined ? [] : [words.first];
+    if (run.state === 'testing') return { buttons: buttons(run, ...first, 'change', 'remove') };
+    const [main, rare] = run.state === 'paused' ? (['resume', now] as const) : ([now, 'pause'] as const);
+    // [Remove] is a button, because it needs a confirmation.
+    return { buttons: buttons(run, ...first, main, 'remove'), menu: menuOf(run, rare, 'change') };
+  }
+
+  return {
+    site,
+    buttons,
+    primaryFirst,
+    stateParts,
+    menuOf,
+
+    /** A schedule in one line, for a list that only `readerId` sees: project, channel, and next due time. */
+    line: (run: Run, readerId?: string): Part[] => [
+      ...placeParts(run),
+      ` · ${timetableText(run.timetable)} · `,
+      ...stateParts(run, readerId),
+    ],
+
+    /** The same as an entry of a list, with its actions; a state that needs attention is in full size. */
+    entry(run: Run, readerId: string): Message {
+      const isGoing = run.state === 'active';
+      return layout({
+        lines: [[...placeParts(run), ...(isGoing ? [] : [' · ', ...stateParts(run, readerId)])]],
+        small: [whenParts(run)],
+        ...listedActions(run),
+      });
+    },
+
+    /** To the person who changed it, with a consequence that they may not expect. */
+    changed: (run: Run, consequence?: string): Message =>
+      layout({
+        lines: [
+          [
+            { bold: run.state === 'paused' ? 'Paused' : 'Scheduled' },
+            ` · ${site(run)} in `,
+            { channel: run.channel },
+          ],
+          consequence,
+        ],
+        small: [whenParts(run)],
+        ...listedActions(run),
+      }),
+
+    /** To the person who set it up. */
+    created: (run: Run): Message =>
+      layout({
+        lines: [[{ bold: 'Set up' }, ` · ${words.what} of ${site(run)} in `, { channel: run.channel }]],
+        small: [['first one ', moment(run.nextAtMs), ` · ${timetableText(run.timetable)}`]],
+        buttons: primaryFirst(run, ...(words.first ? [words.first] : []), words.now, 'change', 'remove'),
+      }),
+
+    /** To the person who set it up, if the app may not post in the channel. */
+    noPlace({ channel }: Run, code: string): Message {
+      const then = [' yet, so nothing was set up. Type ', { code: '/invite @Docket' }, ' there, then '];
+      const why = ` (${code}), so nothing was set up. Choose another channel.`;
+      return isNotThere(code)
+        ? message([["I can't post in ", { channel }, ...then, { code: words.create }, ' again.']])
+        : message([["Slack doesn't let me post in ", { channel }, why]]);
+    },
+
+    /** To the owner, who lost the permission. `consequence`: "is not posted". */
+    notPermitted: (run: Run, what: string, consequence: string): Message =>
+      layout({
+        icon: '⏸',
+        lines: [
+          [
+            { bold: 'Paused' },
+            `: you may no longer ${words.cannot}, so the ${what} of ${site(run)} in `,
+            { channel: run.channel },
+            ` ${consequence}.`,
+          ],
+          'Ask the people who run Docket for the permission, then choose [Resume].',
+        ],
+        buttons: buttons(run, 'resume', 'remove'),
+      }),
+
+    /** In the channel, once: the owner has left. */
+    ownerLeft: (run: Run, what: string, consequence: string): Message =>
+      layout({
+        icon: '⚠️',
+        lines: [
+          `The ${words.what} of ${site(run)} ${what} ${personName(run.owner.name)}, who set it up, has left.`,
+        ],
+        small: [consequence],
+        buttons: buttons(run, 'takeOver'),
+      }),
+
+    /** The same after a person took it over. */
+    takenOver: (run: Run, from: { name: string }): Message =>
+      layout({
+        icon: '✅',
+        lines: [`${personName(run.owner.name)} took over the ${words.what} of ${site(run)}.`],
+        small: [`It was set up by ${personName(from.name)}, who has left.`],
+      }),
+  };
+}

@@ -1,0 +1,215 @@
+import { beforeEach, describe, expect, test } from 'vitest';
+import type { Chosen } from '../../demo/slack/choice.ts';
+import { stage } from '../support/flows/stage.ts';
+
+const HOUR = 3_600_000;
+const DAY = 24 * HOUR;
+const WEEK = 7 * DAY;
+/** The next Monday, 04:00: Redis' own clock must not be ahead, or it drops links. */
+const MONDAY = Math.ceil(Date.now() / WEEK) * WEEK + 4 * DAY + 4 * HOUR;
+const WHEN = 'every day 06:00 UTC · set up by ana · /docs-export schedule list';
+const MENU = '[⋯ Run now] [⋯ Change] [⋯ Pause]';
+
+describe('a scheduled export', () => {
+  const scene = stage({
+    startMs: MONDAY,
+    platform: { exportPlan: { durationMs: 40 } },
+    bot: { env: { DOCS_DOMAIN: 'docs.acme.com' } },
+  });
+  const { asks, told, toldLast, person, clicks, sees, until, messageWith, notified } = scene;
+
+  /** Sets up a schedule: every day 06:00, in #docs, unless the fields say else. */
+  async function schedules(values: Record<string, Chosen> = {}) {
+    await asks('/docs-export schedule');
+    const zone = { Day: 'Every day', Time: '06:00', 'Time zone': 'UTC' };
+    const answer = await person('ana').submits({
+      Domain: 'docs.acme.com',
+      Channel: '#docs',
+      ...zone,
+      ...values,
+    });
+    expect(answer.errors).toBeUndefined();
+    await until(['not exported yet', MENU]);
+  }
+  /** Goes on to the next 06:00, or to some milliseconds after it. */
+  async function due(plusMs = 1000) {
+    const days = Math.ceil((scene.world.now() - MONDAY - 2 * HOUR) / DAY);
+    await scene.world.jumpTo(MONDAY + 2 * HOUR + days * DAY + plusMs);
+  }
+  beforeEach(async () => {
+    const weeks = Math.ceil((scene.world.now() - MONDAY) / WEEK);
+    await scene.world.jumpTo(MONDAY + weeks * WEEK);
+  });
+  const standing = () =>
+    sees()
+      .find((text) => text.includes(WHEN))
+      ?.split('\n')[0];
+  const starts = () => scene.platform.starts.length;
+
+  test('edits one message, with each export in its thread, and mentions nobody', async () => {
+    await schedules({ Label: 'nightly-{date}', Pages: '/guides, /api' });
+    expect(sees()[0]).toBe(
+      `🕒 docs.acme.com · not exported yet · next: TIME\nevery day 06:00 UTC · "nightly-{date}" · only /guides and 1 more · set up by ana · /docs-export schedule list\n${MENU}`,
+    );
+    expect(told(await asks('/docs-export schedule list'))).toContain('next TIME · every day 06:00');
+    const labels: string[] = [];
+    for (const day of [1, 2]) {
+      await due();
+      labels.push(`nightly-${new Date(scene.world.now()).toISOString().slice(0, 10)}`);
+      await until([
+        `(${labels[day - 1]}) is exported`,
+        '✅ docs.acme.com · exported TIME · 2 pages · next: TIME',
+      ]);
+    }
+    expect(scene.platform.starts.map(({ version, paths }) => ({ version, paths }))).toEqual(
+      labels.map((version) => ({ version, paths: ['guides', 'api'] })),
+    );
+    expect(sees('#docs', 'ben').slice(1)).toEqual(
+      ['🔒 The link ended TIME', 'The link works until TIME'].map((link, index) =>
+        expect.stringContaining(
+          `✅ docs.acme.com (${labels[index]}) is exported · 2 pages · 1 byte · took 1 s\n${link}`,
+        ),
+      ),
+    );
+    const [root, ...others] = scene.slack.messages;
+    expect(others.map(({ threadTs }) => threadTs)).toEqual([root?.ts, root?.ts]);
+    expect(notified('ana')).toBe(0);
+  });
+
+  test('mentions the owner if the number of pages changes by more than a fifth', async () => {
+    await schedules();
+    for (const [pages, mentions, text] of [
+      [100, 0, '100 pages · '],
+      [120, 0, '120 pages (+20)'],
+      [95, 1, '95 pages (−25)'],
+    ] as const) {
+      scene.platform.plan({ pages, durationMs: 40 });
+      await due();
+      await until([text]);
+      await scene.slack.until(() => notified('ana') === mentions, 20_000, `${mentions} mentions`);
+    }
+    await until(['⚠️ @ana docs.acme.com has 95 pages now, and 120 in the export before. ▼ 21%']);
+  });
+
+  test('joins the same export if somebody has it running', async () => {
+    await schedules();
+    scene.platform.plan({ holdAt: 0.42 });
+    await asks('/docs-export docs.acme.com', { who: 'ben' });
+    await until(['42%']);
+    await due();
+    await until(['The same export was running already', '⏳ docs.acme.com · exporting · next: TIME']);
+    scene.platform.finish('docs.acme.com');
+    await until(['✅ docs.acme.com · exported TIME', 'Exported, by an export that was running already']);
+    expect(starts()).toBe(1);
+    expect(notified('ana')).toBe(0);
+  });
+
+  test('fails with one mention; started again, it counts; after three failures in a row it pauses', async () => {
+    await schedules();
+    for (const failures of [1, 2, 3]) {
+      scene.platform.plan({ failAt: 0.5, durationMs: 40, error: `no ${failures}` });
+      await due();
+      const state =
+        failures < 3 ? '❌ docs.acme.com · export failed TIME' : '⏸ docs.acme.com · paused after 3';
+      await until([`The platform said: "no ${failures}"`, state]);
+      if (failures > 1) continue;
+      expect(notified('ana')).toBe(1);
+      await clicks('ben', 'no 1', 'Start again');
+      await until(['✅ docs.acme.com · exported TIME']);
+      scene.platform.plan({ failAt: 0.5, durationMs: 40, error: 'no 0' });
+      await due();
+      await until(['The platform said: "no 0"']);
+    }
+    await until(['⏸ @ana Paused after 3 failures in a row']);
+    expect(notified('ana')).toBe(5);
+    const before = starts();
+    await due(2 * DAY);
+    await clicks('ben', 'Paused after 3', 'Run now');
+    await until(['✅ docs.acme.com · exported TIME · 12 pages · next: TIME']);
+    expect(starts()).toBe(before + 1);
+  });
+
+  test('asks whether it started, and goes on after the answer', async () => {
+    await schedules();
+    scene.platform.wire.order(({ name }) => name === 'POST /v1/static-export/jobs', {
+      kind: 'reset',
+      when: 'after',
+    });
+    await due();
+    await until(['⚠️ @ana Did the export of docs.acme.com start?', '⚠️ docs.acme.com · needs an answer']);
+    // The next one is not started beside it.
+    await due();
+    expect(starts()).toBe(1);
+    await clicks('ana', 'Did the export', 'Leave it');
+    await until(['✅ docs.acme.com · exported TIME']);
+    expect(starts()).toBe(2);
+    expect(notified('ana')).toBe(1);
+  });
+
+  test('of several missed times, makes up for the last, up to a day late', async () => {
+    await schedules({ Day: 'Tuesday' });
+    await due(DAY + 23 * HOUR);
+    await until(['✅ docs.acme.com · exported TIME']);
+    await due(6 * DAY + 25 * HOUR);
+    await until(['➖ Left out: 1 export, due TIME']);
+    expect(starts()).toBe(1);
+  });
+
+  test('is paused, resumed, run and removed by anybody who may export; a second click does nothing', async () => {
+    await schedules();
+    await asks('/docs-export schedule pause', { who: 'ben' });
+    await until(['⏸ docs.acme.com · paused by ben']);
+    await due();
+    await due(-60_000);
+    expect(told(await asks('/docs-export schedule pause'))).toContain('It is already paused.');
+    expect(told(await asks('/docs-export schedule resume'))).toContain('Scheduled · docs.acme.com in #docs');
+    scene.platform.plan({ holdAt: 0.42 });
+    expect(told(await asks('/docs-export schedule run'))).toContain('On its way · docs.acme.com');
+    expect(told(await asks('/docs-export schedule run'))).toContain('Exporting already · docs.acme.com');
+    await until(['⏳ docs.acme.com · exporting', '⏳ Exporting · docs.acme.com']);
+    // What is due now is the same: only the next time changes.
+    const shown = () => scene.slack.read(messageWith('docs.acme.com · exporting'));
+    const before = shown();
+    await due();
+    await scene.slack.until(() => shown() !== before, 20_000, 'the next time');
+    scene.platform.finish('docs.acme.com');
+    await until(['✅ docs.acme.com · exported TIME']);
+    expect(starts()).toBe(1);
+    const { ephemeral } = await asks('/docs-export schedule remove');
+    if (ephemeral === undefined) throw new Error('nothing was listed');
+    await person('ana').clicks(ephemeral, 'Remove');
+    await until(['💤 docs.acme.com · no longer exported on schedule']);
+    await due(DAY);
+    expect(told(await asks('/docs-export schedule list'))).toContain('There are no scheduled exports');
+    expect(starts()).toBe(1);
+  });
+
+  test('is changed in a modal, once in a channel for each site, and stays within it', async () => {
+    await schedules();
+    await asks('/docs-export schedule');
+    const again = await person('ana').submits({
+      Domain: 'docs.acme.com',
+      Channel: '#docs',
+      'Time zone': 'UTC',
+    });
+    expect(JSON.stringify(again.errors)).toContain('already has a schedule of docs.acme.com');
+    await person('ana').closes();
+    await person('ben').clicks(messageWith('not exported yet'), 'Change');
+    const wrong = await person('ben').submits({
+      Pages: 'https://docs.beta.io/x',
+      Label: `${'x'.repeat(95)}{date}`,
+    });
+    expect(JSON.stringify(wrong.errors)).toContain("isn't a page of docs.acme.com");
+    await person('ben').submits({ Pages: '', Label: '', Day: 'Friday', Time: '07:30' });
+    await until(['Fridays 07:30 UTC']);
+    expect(standing()).toBeUndefined();
+    expect(toldLast('ben')).toContain('Scheduled · docs.acme.com in #docs');
+  });
+
+  test('says privately if it cannot post in the channel', async () => {
+    await asks('/docs-export schedule', { where: '#elsewhere' });
+    await person('ana').submits({ Domain: 'docs.acme.com', Channel: '#elsewhere', 'Time zone': 'UTC' });
+    await scene.slack.until(() => toldLast('ana', '#elsewhere') !== undefined, 20_000, 'an answer');
+    expect(toldLast('ana', '#elsewhere')).toContain("I can't post in #elsewhere yet, so nothing was set up.");
+  });
+});
