@@ -8,21 +8,15 @@ import { createShutdownHooks, Stopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { startHttpServer } from './server/http-server.ts';
 
-export interface Docket {
-  /** The port for health checks and, unless the role is `worker`, Slack's requests. */
-  port: number;
-  /** Stops accepting requests, hands running jobs back and closes everything. Safe to call twice. */
-  stop(): Promise<void>;
-}
-
 /**
- * Creates all parts and starts them. Rejects with a typed error that names the fix, or, if `stopping` is aborted during
+ * Creates all parts and starts them. Returns the port for health checks and, unless the role is `worker`, Slack's
+ * requests; and `stop`, which hands running jobs back and closes everything, once. Rejects with a typed error that names the fix, or, if `stopping` is aborted during
  * the start, with `Stopping`. After a rejection, nothing stays open.
  */
 export async function startApp(
   settings: Settings,
   { stopping, ...options }: AppParts & { stopping?: AbortSignal },
-): Promise<Docket> {
+) {
   const { log } = options;
   const isWorker = settings.role === 'worker';
   const { host, keepAliveSeconds, healthPort, port: slackPort } = settings;
@@ -104,7 +98,12 @@ export async function main(
 }
 
 /** Stops Docket in order on a signal, including its Redis, even during the start. */
-function stopOnSignals(app: Promise<Docket>, stopping: AbortController, shutdownMs: number, log: Log) {
+function stopOnSignals(
+  app: ReturnType<typeof startApp>,
+  stopping: AbortController,
+  shutdownMs: number,
+  log: Log,
+) {
   const stop = async (signal: NodeJS.Signals) => {
     if (stopping.signal.aborted) return;
     log.info({ signal }, 'stopping');

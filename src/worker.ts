@@ -129,10 +129,6 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   closers.add(() => sweeper.stop());
 }
 
-/** Whether an answer came from the platform, and not from a gateway without one. */
-const isFromPlatform = (status: number | undefined) =>
-  status !== undefined && ![502, 503, 504].includes(status);
-
 /** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
@@ -167,7 +163,8 @@ function createDocsApis(
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
         if (problem === undefined) health.worked(call);
         else health.failed(call, problem, isWaitedFor || problem.name === 'docs_key', code ?? status);
-        health.record('docs', isFromPlatform(status));
+        // These come from a gateway that has no answer of the platform.
+        health.record('docs', status !== undefined && ![502, 503, 504].includes(status));
       },
     });
     return [name, api] as const;

@@ -328,7 +328,7 @@ export function createModalOpener({ slack, timeoutMs, monotonicMs, log }: ModalO
     { channel, triggerId, modalId, responseUrl, receivedAtMs }: Caller,
     view: ModalView,
     about?: string,
-  ): Promise<void> => {
+  ): Promise<undefined> => {
     // Only a modal with a submit button has an answer.
     const opened = view.submit === undefined ? view : withOrigin(view, { channel, responseUrl, about });
     const remainingMs = receivedAtMs + OPEN_DEADLINE_MS - monotonicMs();

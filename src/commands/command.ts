@@ -279,13 +279,16 @@ export const jobIdArg = <Missing extends Parsed<undefined>>(
 export const isBlankId = (typed: string | undefined): typed is '' | undefined =>
   /^[\s<>]*$/u.test(typed ?? '');
 
-/** One subcommand: its syntax, its purpose, and its action. Only the caller sees the message that `run` returns. */
+/** The action of a command. Only the caller sees the message that it returns. */
+type Run<Input> = (input: Input, caller: Caller, tools: CommandTools) => Promise<Message | undefined>;
+
+/** One subcommand: its syntax, its purpose, and its action. */
 interface Subcommand extends Syntax {
   /** The task, as help names it: "Export a site". */
   summary: string;
   /** Help omits it: it only explains why something cannot be done. */
   hidden?: boolean;
-  run(input: Record<string, unknown>, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
+  run: Run<Record<string, unknown>>;
 }
 
 /** A slash command as data: parsing, help, usage and the permission check are derived from it. */
@@ -296,7 +299,7 @@ export interface SlashCommand {
   /** A note in help, below the usage. */
   note?: string;
   subcommands: readonly Subcommand[];
-  run(text: string, caller: Caller, tools: CommandTools): Promise<Message | undefined>;
+  run: Run<string>;
 }
 
 type NoSyntax = Record<never, never>;
@@ -306,11 +309,7 @@ export const subcommand = <Args extends Syntax['args'] = NoSyntax, Flags extends
   one: Omit<Subcommand, 'args' | 'flags' | 'run'> & {
     args?: Args;
     flags?: Flags;
-    run(
-      input: Values<Args> & Values<Flags>,
-      caller: Caller,
-      tools: CommandTools,
-    ): Promise<Message | undefined>;
+    run: Run<Values<Args> & Values<Flags>>;
   },
 ) => ({ args: {}, flags: {}, ...one }) as Subcommand;
 

@@ -53,7 +53,7 @@ export interface CommandTools extends ConversationReaders {
   /** Returns a presigned link by its name; undefined after it has expired. A secret. */
   loadLink: (name: string) => Promise<string | undefined>;
   /** Opens a modal or replaces the clicked one; its submission has `about`. Rejects with `UserFacingError`. */
-  openModal: (caller: Caller, view: ModalView, about?: string) => Promise<void>;
+  openModal: (caller: Caller, view: ModalView, about?: string) => Promise<undefined>;
   /** Returns a person's time zone, an IANA name; undefined if Slack shows none. */
   personZone: (userId: string) => Promise<string | undefined>;
   /** Adds an audit line about this request; never rejects. `subject` is a domain or a job id. */
@@ -202,7 +202,9 @@ export function createIntake(parts: IntakeParts) {
       { what, record, visible }: VisibleKind<R>,
       caller: Caller,
       gone: Message,
-      hidden: Message = hiddenMessage(what),
+      hidden = message([
+        [`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`],
+      ]),
     ): Promise<R> {
       const run = await readInTime(runs.load(runId, record), caller);
       if (run?.teamId !== caller.teamId) throw new UserFacingError(gone);
@@ -215,9 +217,6 @@ export function createIntake(parts: IntakeParts) {
     },
   };
 }
-
-const hiddenMessage = (what: string) =>
-  message([[`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`]]);
 
 /** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */
 type Wake = (run: RunRef) => void;

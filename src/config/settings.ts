@@ -85,9 +85,6 @@ const commaList = z
   .default('')
   .transform((list) => list.split(',').flatMap((entry) => entry.trim() || []));
 
-const addressProblem =
-  'must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.';
-
 /** Accepts addresses and CIDR ranges separated by commas. */
 export const addresses = commaList.transform((entries, context) => {
   const list = new BlockList();
@@ -96,7 +93,9 @@ export const addresses = commaList.transform((entries, context) => {
     const version = isIP(address);
     const bits = version === 4 ? 32 : 128;
     if (version === 0 || Number(prefix ?? 0) > bits) {
-      context.addIssue(addressProblem);
+      context.addIssue(
+        'must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.',
+      );
       return z.NEVER;
     }
     list.addSubnet(address, Number(prefix ?? bits), version === 4 ? 'ipv4' : 'ipv6');

@@ -4,13 +4,6 @@ import type { RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
 import { slackRetryMs } from './polling.ts';
 
-/** The state of a card. `elsewhere`: the app cannot post in the conversation, but can write to the person. */
-type CardState =
-  | { kind: 'shown'; channel: string; ts: string }
-  | { kind: 'waiting'; inMs: number }
-  | { kind: 'elsewhere' }
-  | { kind: 'refused'; code: string };
-
 interface RunWithCard {
   asked: { joinable: boolean };
   inDirectMessage: boolean;
@@ -20,15 +13,18 @@ interface RunWithCard {
 /** How long a post to Slack takes. */
 const POST_MS = 200;
 
-/** Returns the state of a run's card. The card comes first; if it cannot be posted, nothing starts. */
-export async function loadCardState(run: RunWithCard, key: string, context: JobContext): Promise<CardState> {
+/**
+ * Returns the state of a run's card. The card comes first; if it cannot be posted, nothing starts. `elsewhere`: the app
+ * cannot post in the conversation, but can write to the person.
+ */
+export async function loadCardState(run: RunWithCard, key: string, context: JobContext) {
   const delivery = await context.outbox.deliveryState(key);
   if (delivery.kind === 'waiting') {
     const { dueInMs } = delivery;
-    return { kind: 'waiting', inMs: dueInMs ? dueInMs + POST_MS : deliveryCheckMs(run, context) };
+    return { kind: 'waiting' as const, inMs: dueInMs ? dueInMs + POST_MS : deliveryCheckMs(run, context) };
   }
   if (delivery.kind === 'refused' && !run.asked.joinable && !run.inDirectMessage)
-    return { kind: 'elsewhere' };
+    return { kind: 'elsewhere' as const };
   return delivery;
 }
 

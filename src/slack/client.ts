@@ -25,11 +25,6 @@ interface DeliveryMetadata {
   hash: string;
 }
 
-/** One of our messages in Slack, and the hash of its posted form. */
-export interface FoundMessage extends PostedMessage {
-  hash: string;
-}
-
 /** A conversation, or the thread under `threadTs` in it. */
 export interface Place {
   channel: string;
@@ -254,8 +249,8 @@ export function createSlackApi(options: SlackWebOptions) {
     },
 
     /**
-     * Reads one page of a conversation or a thread since a time. Returns our message with this key in its metadata, if
-     * it is there, and the cursor of the next page.
+     * Reads one page of a conversation or a thread since a time. Returns our message with this key in its metadata, and
+     * the hash of its posted form, if it is there; and the cursor of the next page.
      */
     async findMessage(key: string, { channel, threadTs }: Place, sinceMs: number, cursor = '') {
       const oldest = String(Math.max(0, Math.floor((sinceMs - CLOCK_TOLERANCE_MS) / 1000)));
@@ -263,7 +258,7 @@ export function createSlackApi(options: SlackWebOptions) {
       const { messages = [], response_metadata: more } = await (threadTs === undefined
         ? call('conversations.history', page)
         : call('conversations.replies', { ...page, ts: threadTs }));
-      const [found] = messages.flatMap(({ ts, metadata }): FoundMessage[] => {
+      const [found] = messages.flatMap(({ ts, metadata }) => {
         const { key: known, hash = '' } = (metadata?.event_payload ?? {}) as Partial<DeliveryMetadata>;
         const isFound = ts !== undefined && known === key && metadata?.event_type === EVENT_TYPE;
         return isFound ? [{ channel, ts, hash }] : [];

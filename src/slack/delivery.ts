@@ -11,7 +11,7 @@ import type { RateLimit, RateLimitStore } from '../store/rate-limit.ts';
 import type { ThreadStore } from '../store/threads.ts';
 import type { ValueStores } from '../store/values.ts';
 import { fillLinks, type Message, textOnly, withPreface } from './blocks.ts';
-import type { FoundMessage, Place, SlackApi } from './client.ts';
+import type { Place, SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
 import { holdWhenLimited, type RetryParts, retryOf, slackRateLimit } from './rate-limits.ts';
 import type { IsTooLate } from './web-calls.ts';
@@ -148,11 +148,7 @@ export function createDelivery(parts: DeliveryParts) {
   }
 
   /** Reads one page in search of a lost post. Returns it, undefined if there is none, or the milliseconds to wait. */
-  async function findLostPost(
-    record: MessageRecord,
-    place: Place,
-    sinceMs: number,
-  ): Promise<FoundMessage | undefined | number> {
+  async function findLostPost(record: MessageRecord, place: Place, sinceMs: number) {
     const { key, wanted, cursor } = record;
     const method = place.threadTs === undefined ? 'history' : 'replies';
     const rateLimit = slackRateLimit(method, wanted.teamId, timing);

@@ -25,14 +25,9 @@ export const entrySchema = z.object({
 /** One line of the audit log. */
 export type AuditEntry = z.output<typeof entrySchema>;
 
-/** The latest entries, newest first. Refusals are kept apart, since anybody can cause many. */
-export interface AuditLines {
-  done: AuditEntry[];
-  refused: AuditEntry[];
-}
-
 /** Who asked for what, and the result. */
 export type AuditStore = ReturnType<typeof createAuditStore>;
+export type AuditLines = Awaited<ReturnType<AuditStore['latest']>>;
 
 /** Maximum entries of one workspace; the oldest are dropped. */
 const ENTRIES = 100_000;
@@ -60,8 +55,11 @@ export function createAuditStore(redis: RedisClient, limits = { entries: ENTRIES
       await addScript(redis, [key], [json, retention.auditMs, most]);
     },
 
-    /** Returns the latest entries, `count` of each kind. Unreadable ones are left out. */
-    async latest(teamId: string, count: number): Promise<AuditLines> {
+    /**
+     * Returns the latest entries, `count` of each kind, newest first. Refusals are kept apart, since anybody can cause
+     * many. Unreadable entries are left out.
+     */
+    async latest(teamId: string, count: number) {
       const latest = async (key: string) => {
         const found = await redis.xrevrange(key, '+', '-', 'COUNT', count);
         return found.flatMap(

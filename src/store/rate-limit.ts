@@ -37,15 +37,10 @@ interface SlotRequest {
   priority?: 'interactive' | 'low';
 }
 
-/** The present use of a limit: `free` slots can be taken at once; a new reservation gets its slot in `nextMs`. */
-export interface RateLimitUsage {
-  used: number;
-  free: number;
-  waiting: number;
-  nextMs: number;
-}
-
 export type RateLimitStore = ReturnType<typeof createRateLimitStore>;
+
+/** The present use of a limit. */
+export type RateLimitUsage = Awaited<ReturnType<RateLimitStore['usage']>>;
 
 /** The keys of the scripts: the hold, and a lane for each priority. */
 const keysOf = ({ name }: RateLimit): string[] =>
@@ -161,7 +156,8 @@ export function createRateLimitStore(redis: RedisClient, count: CountSlot = () =
       count(limit, 'held');
       await holdScript(redis, keysOf(limit), [...argsOf(limit), waitMs]);
     },
-    async usage(limit: RateLimit): Promise<RateLimitUsage> {
+    /** `free` slots can be taken at once; a new reservation gets its slot in `nextMs`. */
+    async usage(limit: RateLimit) {
       const [used, free, waiting, nextMs] = await usageScript(redis, keysOf(limit), argsOf(limit));
       return { used, free: nextMs > 0 ? 0 : free, waiting, nextMs };
     },

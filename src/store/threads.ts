@@ -102,13 +102,8 @@ export function createThreadStore(redis: RedisClient) {
         ...[keys.posting(teamId, channel), keys.posted(teamId, channel)],
       ];
       const isOurs = underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no';
-      const event = [JSON.stringify(entry.event), isOurs];
-      const answer = await findFollowerScript(redis, touched, [
-        ...event,
-        retention.earlyMs,
-        MAX_EARLY,
-        rootTs,
-      ]);
+      const args = [JSON.stringify(entry.event), isOurs, retention.earlyMs, MAX_EARLY, rootTs];
+      const answer = await findFollowerScript(redis, touched, args);
       if (answer[0] !== 'followed') return { kind: answer[0] };
       const [, runId] = answer;
       const kept = await appendEvent(redis, { job: 'agent-thread', id: runId }, entry, { seen: claim });
@@ -132,13 +127,8 @@ export function createThreadStore(redis: RedisClient) {
         keys.activeRuns(),
         keys.followedIndex(run.teamId),
       ];
-      const holder = await followScript(redis, touched, [
-        run.id,
-        memberOf(run),
-        keys.run(''),
-        toIndexEntry(run),
-      ]);
-      return holder ?? undefined;
+      const args = [run.id, memberOf(run), keys.run(''), toIndexEntry(run)];
+      return (await followScript(redis, touched, args)) ?? undefined;
     },
 
     /** Removes it from the followed threads. `RunStore.save` releases its claim and its quota. */

@@ -44,7 +44,7 @@ export async function openInstructModal(caller: Caller, tools: CommandTools): Pr
   const projects = agentProjects(tools.projects);
   const view = instructView({ projects, project: projectHere(caller, tools) }, caller);
   const about: ModalAbout = { to: NEW_JOB };
-  await tools.openModal(caller, view, JSON.stringify(about));
+  return tools.openModal(caller, view, JSON.stringify(about));
 }
 
 const projectHere = ({ channel }: Caller, { projects }: CommandTools): string | undefined => {
@@ -57,9 +57,7 @@ export const instructButton = defineButton({
   action: agentActions.instruct,
   may: 'agent',
   value: z.object({ v: z.literal(1) }),
-  async run(_value, caller, tools) {
-    return openInstructModal(caller, tools);
-  },
+  run: (_value, caller, tools) => openInstructModal(caller, tools),
 });
 
 /** Asks for a new job's instruction, or for the id of a job to follow. `project` is preselected. */
@@ -123,8 +121,7 @@ export const sendShortcut: MessageShortcut = {
       return noneFollowed;
     }
     const about: ModalAbout = { under: { ts, rootTs }, ...(others.length === 0 && { to: first.value }) };
-    await tools.openModal(caller, sendModalView({ ...targets, text }), JSON.stringify(about));
-    return undefined;
+    return tools.openModal(caller, sendModalView({ ...targets, text }), JSON.stringify(about));
   },
 };
 
@@ -232,9 +229,7 @@ export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(
   (callbackId): Modal => ({
     callbackId,
     may: 'agent',
-    async submit(...request) {
-      return submit(...request).catch(asAnswer);
-    },
+    submit: (...request) => submit(...request).catch(asAnswer),
   }),
 );
 

@@ -56,8 +56,7 @@ export const askAgentButton = defineButton({
     const sole = isChoice ? undefined : first;
     if (!isChoice && sole === undefined) return notKnown;
     const view = sole ? await instructionFields(run, sole, caller, tools) : subjectView(run, button.about);
-    await tools.openModal(caller, view, JSON.stringify({ ...button, entry: sole && entryId(sole) }));
-    return undefined;
+    return tools.openModal(caller, view, JSON.stringify({ ...button, entry: sole && entryId(sole) }));
   },
 });
 

@@ -21,8 +21,7 @@ const answerButton = defineButton({
   may: 'status',
   value: buttonValue,
   async run({ run, need }, caller, tools) {
-    await tools.openModal(caller, noticeView('Needs you', await askAgain(run, need, caller, tools)));
-    return undefined;
+    return tools.openModal(caller, noticeView('Needs you', await askAgain(run, need, caller, tools)));
   },
 });
 
