@@ -181,8 +181,8 @@ export function bind(app: App, parts: BindParts) {
       const result = await gate.pass(
         ...(['modal', modal.callbackId, modal.may, submitter] as const),
         (caller, tools) => modal.submit(values, caller, tools, { ticked, about: origin.about }),
-        (message) => ({ kind: 'refused' as const, message }),
       );
+      if (!('kind' in result)) return update(result);
       switch (result.kind) {
         case 'closed':
           return ack();
@@ -195,8 +195,8 @@ export function bind(app: App, parts: BindParts) {
         case 'message':
           // Buttons work in the conversation of the command; in a modal their answers would have no place.
           if (submitter.responseUrl !== undefined && (await answer(submitter, result.message))) return ack();
+          return update(result.message);
       }
-      return update(result.message);
     },
   );
 

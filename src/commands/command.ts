@@ -294,7 +294,6 @@ interface Subcommand extends Syntax {
 /** A slash command as data: parsing, help, usage and the permission check are derived from it. */
 export interface SlashCommand {
   name: `/${string}`;
-  summary: string;
   may: Permission;
   /** A note in help, below the usage. */
   note?: string;

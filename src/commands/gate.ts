@@ -100,24 +100,23 @@ export function createGate(parts: GateParts) {
     });
   }
 
-  /** Runs a request for a person with the permission. Returns `refused` of the reason if there is no answer. */
-  async function pass<T, R = T | Message>(
+  /** Runs a request for a person with the permission. Returns the reason if there is no answer. */
+  async function pass<T>(
     kind: RequestKind,
     what: string,
     may: Permission,
     unverified: Caller,
     request: Request<T>,
-    refused: (reason: Message) => R = (reason) => reason as R,
-  ): Promise<T | R> {
+  ): Promise<T | Message> {
     const about = { what, user: unverified.user.id, channel: unverified.channel.id };
-    const outcomeOf = async (): Promise<[RequestOutcome, T | R]> => {
+    const outcomeOf = async (): Promise<[RequestOutcome, T | Message]> => {
       try {
         return ['ok', await run(what, may, unverified, request)];
       } catch (error) {
-        if (error instanceof UserFacingError) return ['refused', refused(error.reply)];
+        if (error instanceof UserFacingError) return ['refused', error.reply];
         const ref = logScope()?.ref ?? newRef();
         log.error({ ...about, err: error, ref }, 'a request failed');
-        return ['failed', refused(message([[`Something broke on my side. ref ${ref}`]]))];
+        return ['failed', message([[`Something broke on my side. ref ${ref}`]])];
       }
     };
     const [outcome, answer] = await tracing.span(`${kind} ${what}`, outcomeOf);

@@ -51,8 +51,12 @@ export interface HomeRuns<Run extends RunBase = RunBase> extends VisibleKind<Run
   lasting?(teamId: string, userId: string, context: FeatureContext): Promise<string[]>;
   /** The questions of a run that Home asks people. */
   needs?: RunNeeds<Run>;
-  /** Returns undefined for a run that this person's Home does not list. */
-  entry(run: Run, userId: string, context: FeatureContext): HomeEntry | undefined;
+  /** Returns undefined for a run that this person's Home does not list. `endedAtMs` is missing while it runs. */
+  entry(
+    run: Run,
+    userId: string,
+    context: FeatureContext,
+  ): { endedAtMs?: number; line(): Promise<Part[]> } | undefined;
 }
 
 /** One open question to one person. `id` stays the same while it is open, and is unique within its run. */
@@ -77,12 +81,6 @@ export interface RunNeeds<Run extends RunBase = RunBase> {
   question(run: Run, need: Need): Message;
   /** Returns the answer to a question that is no longer open. */
   answered(run: Run, need: Need): Message;
-}
-
-interface HomeEntry {
-  /** Epoch milliseconds; missing while it runs. */
-  endedAtMs?: number;
-  line(): Promise<Part[]>;
 }
 
 export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs as unknown as HomeRuns;

@@ -54,12 +54,6 @@ function withoutLabel(text: string): string {
 const looksLikeId = (part: string) =>
   part.length >= MIN_KNOWN_LENGTH && /^[\w-]+$/u.test(part) && /\d/u.test(part);
 
-/** A job of the platform. `project` is set for jobs known here. */
-interface FoundJob {
-  id: string;
-  project?: string;
-}
-
 /** Returns whether a job of this project may be the typed one; `named` is the project as it was typed. */
 export function jobFilter(typed: TypedJob, named: string | undefined, projects: readonly Project[]) {
   const searched = named === undefined ? projects : [projectNamed(projects, named)];
@@ -70,9 +64,9 @@ export function jobFilter(typed: TypedJob, named: string | undefined, projects: 
 /** Returns the only `known` job, else the platform's job of that id, or the problem. `example` is a command to type. */
 export function soleJob(
   typed: TypedJob | undefined,
-  known: readonly FoundJob[],
+  known: readonly { id: string; project?: string }[],
   example: string,
-): { job: FoundJob } | { problem: string } {
+): { job: { id: string; project?: string } } | { problem: string } {
   const byId = new Map(known.map((job) => [job.id, job]));
   if (byId.size > 1) {
     const ids = listNames([...byId.keys()].map(singleLine).toSorted());

@@ -19,12 +19,6 @@ export interface PostedMessage {
   ts: string;
 }
 
-/** The metadata of our messages: after a post with unknown outcome, the message is searched by its `key`. */
-interface DeliveryMetadata {
-  key: string;
-  hash: string;
-}
-
 /** A conversation, or the thread under `threadTs` in it. */
 export interface Place {
   channel: string;
@@ -39,7 +33,7 @@ export interface UploadedFile {
   threadTs: string;
 }
 
-/** The type of our messages' metadata. */
+/** The type of our messages' metadata: after a post with unknown outcome, the message is searched by its `key`. */
 const EVENT_TYPE = 'docket_message';
 
 /** The clocks of Slack and of Redis may differ by this much. */
@@ -171,12 +165,12 @@ export function createSlackApi(options: SlackWebOptions) {
     async post(
       place: Place,
       content: Message,
-      metadata: DeliveryMetadata,
+      metadata: { key: string; hash: string },
       isTooLate: IsTooLate,
     ): Promise<PostedMessage> {
       const message = {
         ...placed(place, content),
-        metadata: { event_type: EVENT_TYPE, event_payload: { ...metadata } },
+        metadata: { event_type: EVENT_TYPE, event_payload: metadata },
         unfurl_links: false,
         unfurl_media: false,
       };
@@ -259,7 +253,7 @@ export function createSlackApi(options: SlackWebOptions) {
         ? call('conversations.history', page)
         : call('conversations.replies', { ...page, ts: threadTs }));
       const [found] = messages.flatMap(({ ts, metadata }) => {
-        const { key: known, hash = '' } = (metadata?.event_payload ?? {}) as Partial<DeliveryMetadata>;
+        const { key: known, hash = '' } = (metadata?.event_payload ?? {}) as Partial<Record<string, string>>;
         const isFound = ts !== undefined && known === key && metadata?.event_type === EVENT_TYPE;
         return isFound ? [{ channel, ts, hash }] : [];
       });

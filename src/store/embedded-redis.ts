@@ -158,13 +158,11 @@ export async function startEmbeddedRedis({
     const child = spawnServer(program, folder, socketPath);
     current = child;
     let reason: string | undefined;
-    const ended = new Promise<string>((resolve) => {
-      const end = (text: string) => {
-        reason = text;
-        resolve(text);
-      };
-      child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`));
-      child.once('error', ({ message }) => end(message));
+    const { promise: ended, resolve: end } = Promise.withResolvers<string>();
+    child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`));
+    child.once('error', ({ message }) => end(message));
+    void ended.then((text) => {
+      reason = text;
     });
     if (await answers(() => reason !== undefined)) {
       log.info({ pid: child.pid, socketPath }, 'Started Redis');

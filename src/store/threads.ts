@@ -16,13 +16,6 @@ export interface ThreadPlace {
 export const threadClaim = ({ teamId, channel, rootTs }: ThreadPlace) =>
   ['agent-thread', teamId, channel, rootTs].join(' ');
 
-type AppendResult =
-  | { kind: 'kept'; runId: string }
-  | { kind: 'repeated' }
-  /** No run follows the thread yet. */
-  | { kind: 'early' }
-  | { kind: 'notFollowed' };
-
 /** Followed threads, whose events go to the inbox of their run, and threads that cannot be followed. */
 export type ThreadStore = ReturnType<typeof createThreadStore>;
 
@@ -87,14 +80,10 @@ export function createThreadStore(redis: RedisClient) {
   return {
     /**
      * Appends an event to the inbox of the run that follows the thread, and wakes the run. `underOurs`: the thread is
-     * under one of our messages, whose run may not know its thread yet; the event is kept for ten minutes. If it is
-     * undefined, our known posts decide.
+     * under one of our messages, whose run may not know its thread yet; the event is kept for ten minutes (`early`). If
+     * it is undefined, our known posts decide.
      */
-    async appendToThread(
-      place: ThreadPlace,
-      entry: Required<InboxEntry>,
-      underOurs: boolean | undefined,
-    ): Promise<AppendResult> {
+    async appendToThread(place: ThreadPlace, entry: Required<InboxEntry>, underOurs: boolean | undefined) {
       const claim = threadClaim(place);
       const { teamId, channel, rootTs } = place;
       const touched = [
@@ -108,7 +97,7 @@ export function createThreadStore(redis: RedisClient) {
       const [, runId] = answer;
       const kept = await appendEvent(redis, { job: 'agent-thread', id: runId }, entry, { seen: claim });
       if (kept === 'kept') return { kind: kept, runId };
-      return { kind: kept === 'repeated' ? kept : 'notFollowed' };
+      return { kind: kept === 'repeated' ? kept : ('notFollowed' as const) };
     },
 
     /**

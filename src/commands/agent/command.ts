@@ -29,7 +29,6 @@ const newExample = '/docs-agent new Add error handling to the quickstart';
 
 export const agentCommand = defineCommand({
   name: '/docs-agent',
-  summary: 'Follow a docs agent job in a thread and instruct the agent',
   may: 'agent',
   subcommands: [
     subcommand({

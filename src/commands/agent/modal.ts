@@ -57,7 +57,9 @@ export const instructButton = defineButton({
   action: agentActions.instruct,
   may: 'agent',
   value: z.object({ v: z.literal(1) }),
-  run: (_value, caller, tools) => openInstructModal(caller, tools),
+  async run(_value, caller, tools) {
+    return openInstructModal(caller, tools);
+  },
 });
 
 /** Asks for a new job's instruction, or for the id of a job to follow. `project` is preselected. */
@@ -229,7 +231,9 @@ export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(
   (callbackId): Modal => ({
     callbackId,
     may: 'agent',
-    submit: (...request) => submit(...request).catch(asAnswer),
+    async submit(...request) {
+      return submit(...request).catch(asAnswer);
+    },
   }),
 );
 

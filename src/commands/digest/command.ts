@@ -50,7 +50,6 @@ const ofSchedule = (verb: string, summary: string, run?: Parameters<typeof diges
 
 export const digestCommand = defineCommand({
   name: '/docs-digest',
-  summary: 'Weekly digest of how people and AI read your docs',
   may: 'digest',
   subcommands: [
     withProject('create', 'Set up a weekly digest', create),

@@ -26,7 +26,6 @@ const startExample = '/docs-export docs.acme.com';
 
 export const exportCommand = defineCommand({
   name: '/docs-export',
-  summary: 'Export a documentation site as a static bundle',
   may: 'export',
   note: 'Everybody who can read a thread can use a link in it, guests included. With --private it goes to you alone.',
   subcommands: [

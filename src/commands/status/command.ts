@@ -25,7 +25,6 @@ const unknownText = (typed: string): Part[] => [
 
 export const statusCommand = defineCommand({
   name: '/docs-status',
-  summary: 'Health of Docket and the docs platform, and what is running',
   may: 'status',
   subcommands: [
     subcommand({

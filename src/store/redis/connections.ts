@@ -15,17 +15,12 @@ export type RedisAddress =
     }
   | { socketPath: string };
 
-interface RedisNode {
-  host: string;
-  port: number;
-}
-
 /** The parts of a URL. */
 export interface RedisUrl {
   kind: 'server' | 'sentinel' | 'cluster';
   tls: boolean;
   /** Exactly one for a server. */
-  nodes: RedisNode[];
+  nodes: { host: string; port: number }[];
   username: string | undefined;
   password: string | undefined;
   /** The text after the hosts and a slash: a database, the name of a primary, or a Docket's name in a cluster. */
@@ -54,7 +49,7 @@ export function readRedisUrl(url: string): RedisUrl | undefined {
 }
 
 /** Reads `host`, `host:port` or `[address]:port`. */
-function readNode(text: string, defaultPort: number): RedisNode | undefined {
+function readNode(text: string, defaultPort: number) {
   const [, v6, host = v6, port = String(defaultPort)] =
     /^(?:\[([0-9a-fA-F:.]{2,45})\]|([\w.-]{1,253}))(?::(\d{1,5}))?$/.exec(text) ?? [];
   const number = Number(port);
