@@ -14,8 +14,6 @@ interface Workflow {
 
 /** What the next dispatched run does. All of it is a function of the clock. */
 interface RunPlan {
-  /** Until the list of runs has it. Default 0. */
-  listedAfterMs?: number;
   /** Default 0. */
   queuedMs?: number;
   /** From its start to its end. Default 1000. */
@@ -67,7 +65,6 @@ interface ApiCall {
   repository: string;
   workflows: Record<string, Workflow>;
   params: Record<string, string>;
-  query: Record<string, string>;
   body: Record<string, unknown>;
   origin: string;
 }
@@ -98,9 +95,9 @@ export function createStandInGitHub(options: StandInGitHubOptions = {}): StandIn
     const path = `/repos/{owner}/{repo}/${template}`;
     app.on(method, path.replace(/\{(\w+)\}/gu, ':$1'), async (c) => {
       const { owner, repo, ...params }: Record<string, string> = c.req.param();
-      const [query, body] = [c.req.query(), parsed(await c.req.text())];
+      const body = parsed(await c.req.text());
       const repository = `${owner}/${repo}`;
-      return wire.serve(c, `${method} ${path}`, { repository, ...params, ...query, body }, () => {
+      return wire.serve(c, `${method} ${path}`, { repository, ...params, body }, () => {
         const workflows = repositories[repository];
         const isUnknown = params.workflow !== undefined && !workflows?.[params.workflow];
         const refused = unauthorized(c, token);
@@ -108,7 +105,7 @@ export function createStandInGitHub(options: StandInGitHubOptions = {}): StandIn
         if (!workflows || isUnknown) return refuse(404, 'Not Found');
         if (method === 'POST' && !body) return refuse(400, 'Problems parsing JSON');
         const { origin } = new URL(c.req.url);
-        return answer({ repository, workflows, params, query, body: body ?? {}, origin });
+        return answer({ repository, workflows, params, body: body ?? {}, origin });
       });
     });
   }
@@ -145,26 +142,6 @@ export function createStandInGitHub(options: StandInGitHubOptions = {}): StandIn
     return new Response(null, { status: 204 });
   });
 
-  /** Knows the filters that Docket uses: `event`, and `created` with `>=`. */
-  function list({ repository, params, query, origin }: ApiCall): Response {
-    const { event, created = '>=1970-01-01T00:00:00Z', per_page = '30' } = query;
-    const [, from = ''] = /^>=(\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ)$/.exec(created) ?? [];
-    if (from === '') return refuse(422, 'The created filter is invalid.');
-    const found = runs.filter(
-      (run) =>
-        run.repository === repository &&
-        (params.workflow ?? run.workflow) === run.workflow &&
-        (event ?? run.event) === run.event &&
-        spelled(run.atMs) >= from &&
-        nowMs() >= run.atMs + (run.plan.listedAfterMs ?? 0),
-    );
-    const shown = found.toReversed().slice(0, Math.min(100, Number(per_page)));
-    const bodies = shown.map((run) => runBody(run, nowMs(), origin));
-    return Response.json({ total_count: found.length, workflow_runs: bodies });
-  }
-
-  route('GET', 'actions/workflows/{workflow}/runs', list);
-  route('GET', 'actions/runs', list);
   route('GET', 'actions/runs/{run}', ({ repository, params, origin }) => {
     const run = runs.find((one) => String(one.id) === params.run && one.repository === repository);
     return run ? Response.json(runBody(run, nowMs(), origin)) : refuse(404, 'Not Found');

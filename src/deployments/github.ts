@@ -44,27 +44,18 @@ const dispatchedSchema = z
   .object({ workflow_run_id: runId, html_url: link })
   .transform(({ workflow_run_id: id, html_url: url }) => ({ run: { id, url } }))
   .or(z.unknown().transform(() => ({ run: undefined })));
-/** A run of a workflow. `conclusion` is set once its `status` is `completed`. */
+/** A run of a workflow. `conclusion` is set once it has ended. */
 const runSchema = z
   .object({
     id: runId,
     html_url: link,
-    status: z.string().max(40),
     conclusion: z.string().max(40).nullish(),
-    display_title: z.string().catch(''),
   })
-  .transform(({ html_url: url, display_title: title, conclusion, ...run }) => ({
-    ...{ ...run, url, title, conclusion: conclusion ?? undefined },
-  }));
-const runsSchema = z.object({ workflow_runs: z.array(runSchema) });
-
-/** Our clock and GitHub's may differ by this much. */
-const CLOCKS_MS = 30_000;
+  .transform(({ id, html_url: url, conclusion }) => ({ id, url, conclusion: conclusion ?? undefined }));
 
 /** Returns calls for one workflow, or one event, of a repository. They reject only with `GithubError`. */
 export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkflow) {
   const { apiUrl, repository, workflow, event, ref, token } = target;
-  const actions = workflow === undefined ? 'actions' : `actions/workflows/${encodeURIComponent(workflow)}`;
 
   /** Returns the JSON of a 2xx answer. */
   async function call<T>(
@@ -80,8 +71,7 @@ export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkf
       'x-github-api-version': '2022-11-28',
     };
     const url = `${apiUrl.replace(/\/$/, '')}/repos/${repository}/${path}`;
-    // Ten runs are about 200 KB.
-    const answer = await send({ url, headers, maxLength: 2_000_000, ...post });
+    const answer = await send({ url, headers, maxLength: 200_000, ...post });
     const json = parseJson(answer.text);
     const isRead = post === undefined;
     if (answer.outcome === 'ok') {
@@ -97,7 +87,7 @@ export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkf
   return {
     /**
      * Starts the workflow. It must not happen twice. GitHub tells the run only of a workflow, and GitHub Enterprise
-     * Server only since 3.21; else use `findRun`.
+     * Server only since 3.21.
      */
     async dispatch({ jobId, domain, version }: Export, isTooLate: () => boolean) {
       const inputs = { job_id: jobId, domain, ...(version !== undefined && { version }) };
@@ -105,28 +95,12 @@ export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkf
         call('dispatch', path, dispatchedSchema, { body: JSON.stringify(body), isTooLate });
       if (workflow === undefined) return send('dispatches', { event_type: event, client_payload: inputs });
       const body = { ref, inputs };
-      return send(`${actions}/dispatches`, { ...body, return_run_details: true }).catch(
-        (error: GithubError) => {
-          // An older server refuses the key. It is then not too late only within the margin of `callOnce`.
-          if (error.status !== 422 || !error.text?.includes('return_run_details')) throw error;
-          return send(`${actions}/dispatches`, body);
-        },
-      );
-    },
-
-    /**
-     * Returns the run that a dispatch at about `sinceMs` started: the one with the job id in its title, else the only
-     * one. Undefined if there is none yet, or if it could be another.
-     */
-    async findRun(jobId: string, sinceMs: number) {
-      const from = new Date(sinceMs - CLOCKS_MS).toISOString().replace(/\.\d+/, '');
-      const kind = workflow === undefined ? 'repository_dispatch' : 'workflow_dispatch';
-      const query = new URLSearchParams({ event: kind, created: `>=${from}`, per_page: '10' });
-      const { workflow_runs: runs } = await call('runs', `${actions}/runs?${query}`, runsSchema);
-      const named = runs.find(({ title }) => title.includes(jobId));
-      // Without a title of its own, a run has that of its event.
-      const others = runs.filter(({ title }) => workflow !== undefined || title === event);
-      return named ?? (others.length === 1 ? others[0] : undefined);
+      const path = `actions/workflows/${encodeURIComponent(workflow)}/dispatches`;
+      return send(path, { ...body, return_run_details: true }).catch((error: GithubError) => {
+        // An older server refuses the key. It is then not too late only within the margin of `callOnce`.
+        if (error.status !== 422 || !error.text?.includes('return_run_details')) throw error;
+        return send(path, body);
+      });
     },
 
     /** Returns a run by its id. */

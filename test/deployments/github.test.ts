@@ -137,44 +137,20 @@ describe('a dispatch', () => {
 describe('a run', () => {
   test('is read by its id', async () => {
     const server = await answering(200, { ...run, status: 'in_progress', conclusion: null, actor: {} });
-    const running = { id: 7, url, status: 'in_progress', conclusion: undefined, title: run.display_title };
+    const running = { id: 7, url, conclusion: undefined };
     expect(await github(server.url).getRun(7)).toEqual(running);
     expect(server.requests[0]?.line).toBe('GET /repos/acme/infra/actions/runs/7');
   });
 
-  const found = { id: 7, url, status: 'completed', conclusion: 'success', title: expect.any(String) };
-  const other = { ...run, id: 8 };
-  const named = { ...run, display_title: 'Docs of se_1' };
-  const ofEvent = { ...run, display_title: 'docs-export' };
-  test.each([
-    ['none', 'workflow', [], undefined],
-    ['the only one', 'workflow', [run], found],
-    ['two', 'workflow', [run, other], undefined],
-    ['two, one with the job id', 'workflow', [other, named], found],
-    ['the only one of the event', 'event', [other, ofEvent], found],
-    ['one of another event', 'event', [other], undefined],
-    ['one with the job id', 'event', [other, named], found],
-  ] as const)('is found among %s of the %s', async (_, kind, runs, expected) => {
-    const server = await answering(200, { total_count: runs.length, workflow_runs: runs });
-    const target = kind === 'workflow' ? { workflow: 'a.yml' } : { event: 'docs-export' };
-    const sinceMs = Date.UTC(2026, 0, 2, 3, 4, 30, 500);
-    expect(await github(server.url, target).findRun('se_1', sinceMs)).toEqual(expected);
-    const path = kind === 'workflow' ? 'actions/workflows/a.yml/runs' : 'actions/runs';
-    const event = kind === 'workflow' ? 'workflow_dispatch' : 'repository_dispatch';
-    const query = `event=${event}&created=%3E%3D2026-01-02T03%3A04%3A00Z&per_page=10`;
-    expect(server.requests[0]?.line).toBe(`GET /repos/acme/infra/${path}?${query}`);
-  });
-
   test.each([
     [200, '<html>', true],
-    [200, { workflow_runs: [{ ...run, html_url: 'javascript:alert(1)' }] }, true],
+    [200, { ...run, html_url: 'javascript:alert(1)' }, true],
     [200, ' '.repeat(2_100_000), true],
     [401, { message: 'Bad credentials' }, false],
     [404, 'x', false],
     [500, '', true],
   ])('is not read from answer %# with status %i', async (status, body, retryable) => {
     const api = github((await answering(status, body)).url);
-    for (const call of [() => api.findRun('se_1', 1e12), () => api.getRun(7)])
-      expect(await errorOf(call())).toMatchObject({ retryable });
+    expect(await errorOf(api.getRun(7))).toMatchObject({ retryable });
   });
 });

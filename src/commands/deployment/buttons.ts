@@ -85,7 +85,7 @@ const changes = {
   again: tellAgain,
   ran: (run, by, nowMs) => {
     if (!isOpen(run)) return undefined;
-    return answered(advance(run, { state: 'told', toldAtMs: nowMs, workflow: {} }, nowMs), run, by, 'ran');
+    return answered(advance(run, { state: 'told', toldAtMs: nowMs }, nowMs), run, by, 'ran');
   },
   leave: (run, by, nowMs) =>
     isOpen(run) ? answered(endUpdate(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,

@@ -215,7 +215,7 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
   );
   switch (outcome.kind) {
     case 'done':
-      return told(run, { workflow: outcome.value.run ?? {} }, context);
+      return told(run, { workflow: outcome.value.run }, context);
     case 'inFlight':
       return wait(outcome.forMs);
     case 'unknown':
@@ -234,7 +234,7 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
 async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
   const late = await context.callResult(run.id, dispatchStep(run));
   if (late === undefined) return idle;
-  const { run: workflow = {} } = late.result as Awaited<ReturnType<GithubApi['dispatch']>>;
+  const { run: workflow } = late.result as Awaited<ReturnType<GithubApi['dispatch']>>;
   return told(run, { workflow }, context);
 }
 
@@ -244,35 +244,24 @@ async function keepCurrent(run: UpdateRun, context: JobContext): Result {
   const { now } = context;
   const { renewAtMs = Infinity, renewal, workflow } = run;
   if (workflow !== undefined && workflow.conclusion === undefined && now() < run.sinceMs + WATCH_MS)
-    return pollWorkflow(run, workflow, context);
+    return pollWorkflow(run, workflow.id, context);
   if (renewAtMs > run.attemptAtMs + RENEW_MS) return idle;
   if (now() < renewAtMs) return wait(renewAtMs - now());
   return save(advance(run, { state: 'linking', renewal: renewal + 1, renewAtMs: undefined }, now()));
 }
 
-/** Finds and polls the run of the workflow, which GitHub may show late. */
-async function pollWorkflow(
-  run: UpdateRun,
-  known: NonNullable<UpdateRun['workflow']>,
-  context: JobContext,
-): Result {
+async function pollWorkflow(run: UpdateRun, workflowRun: number, context: JobContext): Result {
   const { now, random, timing, log } = context;
-  if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
   const target = context.deployment(run.project, run.deployment);
   if (target?.kind !== 'github') return idle;
   const inMs = nextPollMs({ startedAtMs: run.sinceMs }, now(), timing, random());
-  const next = { ...run, nextTryAtMs: now() + inMs };
   try {
-    const found = await (known.id === undefined
-      ? target.findRun(run.jobId, run.sinceMs)
-      : target.getRun(known.id));
-    if (found === undefined) return save(next, { inMs });
-    const { id, url, conclusion } = found;
-    const audit = conclusion === undefined ? {} : { audit: `workflow: ${conclusion}` };
-    return save({ ...next, workflow: { id, url, conclusion } }, { inMs, ...audit });
+    const workflow = await target.getRun(workflowRun);
+    if (workflow.conclusion === undefined) return wait(inMs);
+    return save({ ...run, workflow }, { audit: `workflow: ${workflow.conclusion}` });
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.info({ run: run.id, err: error }, 'the run of a workflow cannot be read');
-    return save(next, { inMs });
+    return wait(inMs);
   }
 }

@@ -72,9 +72,7 @@ export const updateRun = runBase.extend({
     .object({ state: z.enum(['live', 'failed']), message: z.string().optional(), atMs: z.number() })
     .optional(),
   /** The run of a GitHub workflow; `conclusion` is GitHub's word, once it has ended. */
-  workflow: z
-    .object({ id: z.number().optional(), url: z.string().optional(), conclusion: z.string().optional() })
-    .optional(),
+  workflow: z.object({ id: z.number(), url: z.string(), conclusion: z.string().optional() }).optional(),
   ending: ending.optional(),
   /** The answer to the question whether the workflow of an attempt started. */
   answer: z
