@@ -50,7 +50,8 @@ const update = (action: string) =>
       if ((await tools.intake.start(wanted, caller)).kind !== 'repeated')
         return started(wanted, caller, tools);
       const known = await tools.intake.loadKnown(wanted.id, updateRun, caller);
-      if (known?.state === 'told') return alreadyToldMessage(known);
+      // An open question has its own [Tell again], which warns.
+      if (known?.state === 'told' || known?.state === 'unknown') return alreadyToldMessage(known);
       return change(wanted.id, undefined, caller, tools, tellAgain);
     },
   });

@@ -184,9 +184,9 @@ export function answeredMessage(run: UpdateRun, { action, by }: NonNullable<Upda
 export const startedMessage = (run: UpdateRun): Message =>
   message([`Telling ${nameOf(run)} of ${site(run)}: see the thread of this export.`]);
 
-/** To a person who clicks [Update …] though the deployment was told already. */
-export const alreadyToldMessage = (run: UpdateRun): Message =>
-  message(
-    [['Already done: ', ...updateFact(run), `. See the thread of ${cut(singleLine(site(run)), 100)}.`]],
-    [tellAgain(run)],
-  );
+/** To a person who clicks [Update …] though the deployment was told already, or may have been. */
+export const alreadyToldMessage = (run: UpdateRun): Message => {
+  const before = iconOf(run) === '✅' ? ['Already done: '] : [];
+  const see = `. See the thread of ${cut(singleLine(site(run)), 100)}.`;
+  return message([[...before, ...updateFact(run), see]], run.state === 'told' ? [tellAgain(run)] : []);
+};

@@ -70,6 +70,8 @@ export interface World {
   jumpTo(ms: number): Promise<void>;
   /** What no log may hold: tokens, keys, response addresses, bundle links, and what people wrote. */
   secrets(): string[];
+  /** What neither logs nor people nor operators may be shown: secrets of deployments, and what a test adds. */
+  readonly hidden: Set<string>;
   /** Stops everything and checks what must hold in every test. */
   close(): Promise<void>;
 }
@@ -124,7 +126,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     before: { ...channel, members: [...channel.members] },
   }));
   const forgotten = new Set<string>();
-  const deploymentSecrets = new Set<string>();
+  const hidden = new Set<string>();
   /** What Slack was sent before it was forgotten, the metrics and the audit log. */
   let shown = '';
   let hasProcesses = false;
@@ -152,7 +154,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       ...(config !== undefined && { DOCKET_CONFIG: configFile }),
       ...more,
     };
-    for (const secret of secretsOfDeployments(config, env)) deploymentSecrets.add(secret);
+    for (const secret of secretsOfDeployments(config, env)) hidden.add(secret);
     const times = { ...quick, ...timing };
     return { env, times, addresses };
   }
@@ -182,7 +184,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     const prompts = platform.agent.messages.map(({ prompt }) => prompt);
     // A single word may well be one of the log's own.
     const words = [...people, ...prompts].filter((text) => text.length >= 12);
-    const deployments = [...deploymentSecrets, 'X-Signature='];
+    const deployments = [...hidden, 'X-Signature='];
     return [
       ...[bot, signingSecret, app, ...keys, ...addresses, ...links, ...signatures, ...words, ...forgotten],
       ...deployments,
@@ -191,7 +193,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 
   /** Keeps what people and operators were shown, to look for the secrets of deployments. */
   async function keepShown() {
-    if (deploymentSecrets.size === 0) return;
+    if (hidden.size === 0) return;
     shown += JSON.stringify(slack.wire.calls);
     const metrics = bots
       .filter(({ port, running }) => port > 0 && running())
@@ -237,6 +239,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     },
     forget,
     secrets,
+    hidden,
     now,
     async jumpTo(ms) {
       if (startMs === undefined) throw new Error('createWorld({ startMs }) has a time that can be moved');
@@ -256,7 +259,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
       const output = bots.map((bot) => bot.output()).join('\n');
       expect(output).toContain('Docket is up');
       for (const secret of secrets()) expect(output).not.toContain(secret);
-      for (const secret of deploymentSecrets) expect(shown).not.toContain(secret);
+      for (const secret of hidden) expect(shown).not.toContain(secret);
       expect(slack.violations.filter((rule) => !options.mayViolate?.test(rule))).toEqual([]);
       expect(slack.limited).toEqual([]);
     },

@@ -1,0 +1,136 @@
+import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import type { SentMessage, User } from '../../demo/slack/workspace.ts';
+import { deploymentStage } from '../support/flows/receiver.ts';
+
+type PersonName = 'ana' | 'ben' | 'gus' | 'sue' | 'eve';
+
+const REFUSED = "You can't update deployments here, so nothing was told. Ask @docs-admins.";
+const site = 'docs.acme.com (v1)';
+
+describe('who may tell a deployment', async () => {
+  const { scene, receiver, exports, updates } = await deploymentStage({
+    allow: 'deploy: [S0DOCS]',
+    link: true,
+    timing: { permissionCacheMs: 0 },
+  });
+  const { until, clicks, sees, person, toldLast, audit, messageWith } = scene;
+  const setGroup = (...users: string[]) =>
+    scene.world.slack.workspace.userGroups.set('S0DOCS', { handle: 'docs-admins', users });
+  afterEach(() => setGroup('U0ANA'));
+
+  /** Somebody clicks a button that no client offers. */
+  function forges(who: PersonName, beside: SentMessage, action: string, value: object) {
+    const text = { type: 'plain_text', text: 'Forged' };
+    const button = { type: 'button', action_id: action, value: JSON.stringify(value), text };
+    const blocks = [{ type: 'actions', block_id: 'forged', elements: [button] }];
+    return person(who).clicks({ ...beside, blocks } as SentMessage, 'Forged');
+  }
+  const runOf = (shown: SentMessage) => /\\"run\\":\\"(\w+)\\"/.exec(JSON.stringify(shown.blocks))?.[1];
+
+  test('only they see the button, under their exports and in the modal', async () => {
+    setGroup('U0ANA');
+    const own = await exports('v1', '', 'ben');
+    expect(own.join('\n')).toContain('[Deployment settings]');
+    expect(own.join('\n')).not.toContain('Update production');
+    for (const [who, sees] of [
+      ['ben', false],
+      ['ana', true],
+    ] as const) {
+      await clicks(who, 'is exported', 'Deployment settings');
+      const read = person(who).reads(await scene.slack.until(() => person(who).modal()));
+      expect([who, read.includes('[Update production]')]).toEqual([who, sees]);
+      if (!sees) await person(who).closes();
+    }
+    await person('ana').clicks(person('ana').modal() as never, 'Update production');
+    expect(person('ana').reads(person('ana').modal())).toContain(
+      `Telling production of ${site}: see the thread of this export.`,
+    );
+    await until([`✅ production told at TIME · ${site}\nAsked for by ana`]);
+  });
+
+  test.each<[string, PersonName, Partial<User>]>([
+    ['a full member', 'ben', {}],
+    ['a guest', 'gus', {}],
+    ['a single-channel guest', 'sue', {}],
+    ['somebody of another organization', 'eve', {}],
+    ['somebody deactivated who is on the list', 'ben', { id: 'U0DEE', name: 'dee', deleted: true }],
+    ['a bot that is on the list', 'ben', { id: 'U0ROB', name: 'rob', isBot: true }],
+  ])('%s is refused on every button, real or forged', async (_, name, special) => {
+    setGroup('U0ANA', 'U0DEE', 'U0ROB');
+    const user = scene.world.slack.workspace.users.find((one) => one.name === name) as User;
+    const before = { ...user };
+    Object.assign(user, special);
+    onTestFinished(() => void Object.assign(user, before));
+    for (const { members } of scene.world.slack.workspace.channels) members.add(user.id);
+    await updates('v1');
+    await until(['production told at']);
+    const exported = messageWith('is exported');
+    const [, update] = /msg_(\w+)_1_0/.exec(receiver.received[0]?.id ?? '') ?? [];
+    const shown = scene.slack.messages.length;
+    const told = () => {
+      const last = scene.slack.ephemerals.at(-1);
+      return last?.to === user.id && scene.slack.read(last);
+    };
+    for (const [part, button] of [
+      ['is exported', 'Update production'],
+      ['production told at', 'Tell again'],
+    ] as const) {
+      await clicks(name, part, button);
+      expect(told()).toBe(REFUSED);
+    }
+    for (const action of ['again', 'ran', 'leave']) {
+      await forges(name, exported, `deployment.${action}`, { v: 1, update, attempt: 1 });
+      expect(told()).toBe(REFUSED);
+    }
+    await forges(name, exported, 'deployment.update_5', {
+      ...{ v: 1, run: runOf(exported), deployment: 'production' },
+    });
+    expect(told()).toBe(REFUSED);
+    expect(scene.slack.messages).toHaveLength(shown);
+    expect(receiver.received).toHaveLength(1);
+    const refused = (await audit()).filter((line) => line.includes('refused'));
+    expect(refused).toEqual(
+      ['update_1', 'again', 'again', 'ran', 'leave', 'update_5'].map(
+        (action) => `${user.name} deployment.${action}  → refused: not permitted`,
+      ),
+    );
+  });
+
+  test('who may, but makes up a deployment, tells none', async () => {
+    await exports('v1');
+    const exported = messageWith('is exported');
+    const run = runOf(exported);
+    for (const deployment of ['staging', '__proto__', 'constructor', ' production', '']) {
+      await forges('ana', exported, 'deployment.update_1', { v: 1, run, deployment });
+      expect(toldLast('ana')).toBe(
+        'My settings no longer have this deployment. Ask the people who run Docket.',
+      );
+    }
+    expect(receiver.received).toEqual([]);
+  });
+
+  test('who loses the permission after the click is told so alone', async () => {
+    await exports('v1');
+    const stop = scene.slack.wire.onCall(({ name }, phase) => {
+      if (name === 'usergroups.users.list' && phase === 'after') setGroup('U0BEN');
+    });
+    onTestFinished(stop);
+    await clicks('ana', 'is exported', 'Update production');
+    await until([`❌ production not told · ${site}`]);
+    const lost = 'You may no longer update deployments here, so production was not told. Ask @docs-admins.';
+    await until([lost], '@ana');
+    expect(sees().join('\n')).not.toContain('no longer');
+    expect(receiver.received).toEqual([]);
+    expect(await audit()).toContain(`ana deployment production · ${site} → ended: permission`);
+  });
+
+  test('gets no link by it: only the deployment does, and people keep their own', async () => {
+    await updates('v1', ' --private');
+    await until([`✅ production told at TIME · ${site}`]);
+    const { bundleUrl = '' } = receiver.received[0]?.data ?? {};
+    expect((await fetch(bundleUrl)).status).toBe(200);
+    const own = scene.slack.messages.map(({ blocks }) => JSON.stringify(blocks)).join('\n');
+    expect(own).toContain('X-Signature=');
+    expect(own).not.toContain(new URL(bundleUrl).searchParams.get('X-Signature'));
+  });
+});

@@ -1,0 +1,205 @@
+import { Webhook } from 'standardwebhooks';
+import { afterAll, afterEach, describe, expect, test } from 'vitest';
+import { createStandInGitHub } from '../../demo/github/github.ts';
+import { deploymentStage } from '../support/flows/receiver.ts';
+
+const site = 'docs.acme.com (v1)';
+const HANDLED = 'Already handled: see the latest message in this thread.';
+
+describe('a webhook', async () => {
+  const { scene, receiver, updates, bot, configOf } = await deploymentStage({
+    allow: 'deploy: [U0ANA, U0BEN]',
+  });
+  const { until, clicks, sees, notified, audit, toldLast } = scene;
+  const all = () => sees().join('\n');
+
+  test('that is taken is told, and its callbacks say what came of it', async () => {
+    await updates('v1');
+    await until([`✅ production told at TIME · ${site}\nAsked for by ana\n[⋯ Tell again]`]);
+    expect(await receiver.callsBack({ state: 'failed', message: 'No space left on device' })).toBe('204');
+    await until([
+      `❌ production failed · ${site}\nAsked for by ana`,
+      `❌ @ana production could not use ${site}.\nIt said: "No space left on device"\n[Tell again]`,
+    ]);
+    expect(notified('ana')).toBe(2);
+    expect(await receiver.callsBack({ state: 'live' })).toBe('204');
+    await until([`✅ production serves it since TIME · ${site}`]);
+    expect(notified('ana')).toBe(2);
+    expect((await audit()).slice(2)).toEqual([
+      `ana deployment.update_1 production · ${site} → accepted`,
+      `ana deployment production · ${site} → told`,
+      `ana deployment production · ${site} → reported: failed`,
+      `ana deployment production · ${site} → reported: live`,
+    ]);
+  });
+
+  test('is what the package standardwebhooks accepts, and has no link unless it is configured', async () => {
+    await updates('v1');
+    await until(['production told at']);
+    const [{ headers, body, data } = expect.fail('nothing came')] = receiver.received;
+    expect(new Webhook(receiver.secret).verify(body, headers as Record<string, string>)).toMatchObject({
+      type: 'export.ready',
+      data: { deployment: 'production', domain: 'docs.acme.com', version: 'v1', pages: 12 },
+    });
+    expect(data.jobId).toMatch(/^se_/);
+    expect(body).not.toMatch(/bundleUrl|https?:/);
+  });
+
+  test('that is refused says why, and [Tell again] tells it once', async () => {
+    receiver.answers(410, `This site is gone, see ${receiver.url}/?token=5ecret\nmore`);
+    await updates('v1');
+    await until([
+      `❌ production not told · ${site}\nAsked for by ana`,
+      `❌ @ana production refused ${site} (410).\nIt said: "This site is gone, see …"\n[Tell again]`,
+    ]);
+    receiver.answers(204);
+    const late = structuredClone(scene.messageWith('production refused'));
+    await clicks('ben', 'production refused', 'Tell again');
+    await until([`✅ production told at TIME · ${site}\nAsked for by ben`]);
+    await scene.person('ana').clicks(late, 'Tell again');
+    expect(toldLast('ana')).toBe(HANDLED);
+    expect(receiver.received.map(({ id }) => id.slice(-4))).toEqual(['_1_0', '_2_0']);
+    expect(await audit()).toContain(`ben deployment production · ${site} → told`);
+  });
+
+  test('is sent once, however often the button is clicked', async () => {
+    const held = Promise.withResolvers<void>();
+    receiver.answers((response) => void held.promise.then(() => response.writeHead(204).end()));
+    await updates('v1');
+    await until([`⏳ production is being told… · ${site}`]);
+    await clicks('ben', 'is exported', 'Update production');
+    expect(toldLast('ben')).toBe(HANDLED);
+    held.resolve();
+    await until(['production told at']);
+    await clicks('ben', 'is exported', 'Update production');
+    expect(toldLast('ben')).toMatch(/^Already done: production told at TIME\. See the thread of docs/);
+    expect(receiver.received).toHaveLength(1);
+  });
+
+  test('for an earlier version again takes the newer one’s place', async () => {
+    await updates('v1');
+    await until([`production told at TIME · ${site}`]);
+    await updates('v2');
+    await until(['✅ production told at TIME · docs.acme.com (v2)']);
+    const replaced = 'production was told of another export since';
+    await until([`➖ ${replaced} · ${site}\nAsked for by ana\n[Use this version again]`]);
+    await clicks('ben', replaced, 'Use this version again');
+    await until([
+      `✅ production told at TIME · ${site}\nAsked for by ben`,
+      `${replaced} · docs.acme.com (v2)`,
+    ]);
+    const told = receiver.received.map(({ data }) => [data.version, data.jobId] as const);
+    expect(told.map(([version]) => version)).toEqual(['v1', 'v2', 'v1']);
+    expect(told[2]).toEqual(told[0]);
+    // The newer one's button does the same.
+    await clicks('ana', '(v2) is exported', 'Update production');
+    await until(['✅ production told at TIME · docs.acme.com (v2)', `${replaced} · ${site}`]);
+    expect(receiver.received.at(-1)?.data.version).toBe('v2');
+  });
+
+  test('of an attempt that is over changes nothing by its callback', async () => {
+    await updates('v1');
+    await until(['production told at']);
+    await clicks('ana', 'production told at', 'Tell again');
+    await scene.slack.until(() => receiver.received.length === 2);
+    const [first] = receiver.received;
+    expect(await receiver.callsBack({ state: 'failed' }, first?.id)).toBe('204');
+    expect(await receiver.callsBack({ state: 'live' })).toBe('204');
+    await until(['production serves it since']);
+    expect(all()).not.toContain('could not use');
+  });
+
+  test('for which the settings have no deployment any more is not sent', async () => {
+    receiver.answers(410);
+    await updates('v1');
+    await until(['production refused']);
+    receiver.answers(204);
+    await scene.world.bots.at(-1)?.end();
+    await scene.world.startBot({ ...bot, config: configOf('').replace('    deployments:\n', '') });
+    await clicks('ana', 'is exported', 'Update production');
+    expect(toldLast('ana')).toBe(
+      'My settings no longer have this deployment. Ask the people who run Docket.',
+    );
+    await clicks('ana', 'production refused', 'Tell again');
+    await until([
+      `❌ @ana My settings no longer have production, so it was not told of ${site}.\n[Tell again]`,
+      `❌ production not told · ${site}`,
+    ]);
+    expect(receiver.received).toHaveLength(1);
+    await scene.world.bots.at(-1)?.end();
+    await scene.world.startBot(bot);
+    await clicks('ana', 'My settings no longer have', 'Tell again');
+    await until(['production told at']);
+  });
+});
+
+describe('a workflow', async () => {
+  const github = createStandInGitHub();
+  const api = await github.listen();
+  afterAll(() => api.close());
+  const target = (name: string) =>
+    `{ apiUrl: ${api.url}, repository: acme/infra, ${name}, token: { env: GITHUB_TOKEN } }`;
+  const { scene, updates } = await deploymentStage({
+    deployments: `      staging: { github: ${target('workflow: update-docs.yml')} }
+      preview: { github: ${target('event: docs-export')} }
+      wrong: { github: ${target('workflow: none.yml')} }`,
+    env: { GITHUB_TOKEN: github.token },
+  });
+  const { until, clicks, sees, toldLast, audit, notified } = scene;
+  afterEach(() => {
+    github.wire.clear();
+  });
+  const runs = () => github.runs.length;
+  const lost = () =>
+    github.wire.order('POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches', {
+      kind: 'reset',
+      when: 'after',
+    });
+
+  test.each([
+    ['staging', 'success', '✅ staging told, and its workflow succeeded'],
+    ['staging', 'timed_out', '❌ staging told, but its workflow failed'],
+    ['preview', 'failure', '❌ preview told, but its workflow failed'],
+  ] as const)('of %s that ends with %s says so', async (name, conclusion, words) => {
+    github.plan({ durationMs: 300, conclusion });
+    await updates('v1', '', name);
+    await until([`${words} · ${site}\nAsked for by ana\n[Open run] [⋯ Tell again]`]);
+    const mention = `❌ @ana The workflow of ${name} ended: ${conclusion.replace('_', ' ')}.\nSee its run`;
+    if (conclusion !== 'success') await until([mention]);
+    expect(notified('ana')).toBe(conclusion === 'success' ? 1 : 2);
+    const [jobId] = scene.platform.exports.keys();
+    expect(github.runs.at(-1)?.given).toEqual({ domain: 'docs.acme.com', version: 'v1', job_id: jobId });
+    expect(await audit()).toContain(`ana deployment ${name} · ${site} → workflow: ${conclusion}`);
+  });
+
+  test('that GitHub refuses says why', async () => {
+    await updates('v1', '', 'wrong');
+    await until([`❌ @ana wrong refused ${site} (404).\nIt said: "Not Found"\n[Tell again]`]);
+  });
+
+  const question = `⚠️ @ana Did GitHub start the workflow that updates staging to ${site}? It gave no clear answer.\nLook at its Actions first: telling again could run it twice.\n[It ran] [Tell again] [Leave it]`;
+  test.each([
+    ['It ran', 'It had: ana found it.', 1, '✅ staging told'],
+    ['Tell again', 'ana started it again.', 2, '✅ staging told'],
+    ['Leave it', 'ana chose not to start it again.', 1, '➖ staging not told again'],
+  ])('that may have started is a question; [%s]', async (button, answer, dispatched, words) => {
+    const before = runs();
+    lost();
+    await updates('v1', '', 'staging');
+    await until([question, `⚠️ staging needs an answer · ${site}`]);
+    const late = structuredClone(scene.messageWith('Did GitHub start'));
+    // No way around the question, which warns.
+    await clicks('ana', 'is exported', 'Update staging');
+    expect(toldLast('ana')).toBe(`staging needs an answer. See the thread of ${site}.`);
+    expect(runs()).toBe(before + 1);
+    await clicks('ana', 'Did GitHub start', button);
+    const unclear = 'It was unclear whether the workflow that updates staging had started.';
+    await until([`${unclear} ${answer}`, words]);
+    for (const other of ['It ran', 'Tell again', 'Leave it']) {
+      await scene.person('ana').clicks(late, other);
+      expect(toldLast('ana')).toBe(HANDLED);
+    }
+    await scene.slack.until(() => runs() === before + dispatched);
+    expect(sees().join('\n')).not.toContain('Did GitHub start');
+  });
+});
