@@ -104,16 +104,16 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   return save(advance(run, { state }, now()));
 }
 
-/** Waits until the failed call is due again; gives up after `maxMs` in the present state. */
+/** Waits until the failed call is due again; undefined if that is later than `untilMs`. */
 function retryLater(
   run: UpdateRun,
   retryAfterMs: number,
-  maxMs: number,
+  untilMs: number,
   { now, timing, random }: JobContext,
 ) {
   const failures = run.failures + 1;
   const nextTryAtMs = now() + Math.max(retryAfterMs, backoffMs(timing, failures, random()));
-  if (nextTryAtMs > run.sinceMs + maxMs) return undefined;
+  if (nextTryAtMs > untilMs) return undefined;
   return save({ ...run, failures, nextTryAtMs }, { inMs: nextTryAtMs - now() });
 }
 
@@ -141,7 +141,8 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return wait(0);
-    const later = error.retryable && retryLater(run, error.retryAfterMs ?? 0, timing.limitWaitMs, context);
+    const later =
+      error.retryable && retryLater(run, error.retryAfterMs ?? 0, run.sinceMs + timing.limitWaitMs, context);
     if (later) return later;
     log.info({ run: run.id, err: error }, 'no link for a deployment');
     return end(run, { kind: 'noLink', reason: error.platformMessage }, context);
@@ -168,8 +169,15 @@ async function sendWebhook(
 ): Result {
   const { links, stopping, now } = context;
   const bundleUrl = target.includeLink ? await links.get(linkName(run)) : undefined;
-  // The link has ended meanwhile, or the settings have changed.
-  if (target.includeLink && bundleUrl === undefined) return save(advance(run, { state: 'linking' }, now()));
+  const { tellUntilMs = now() + TELL_MS } = run;
+  const later = (from: UpdateRun, retryAfterMs = 0) =>
+    retryLater({ ...from, tellUntilMs }, retryAfterMs, tellUntilMs, context);
+  // The link has ended meanwhile, or the settings have changed. Another link is another message.
+  if (target.includeLink && bundleUrl === undefined)
+    return (
+      later({ ...run, state: 'linking', renewal: run.renewal + 1 }) ??
+      end(run, { kind: 'gaveUp', reason: 'its link ended' }, context)
+    );
   const result = await target.send({ id: webhookId(run), body: webhookBody(run, bundleUrl) }, now());
   switch (result.kind) {
     case 'delivered':
@@ -178,8 +186,7 @@ async function sendWebhook(
       return end(run, result, context);
     case 'retry': {
       if (stopping.aborted) return wait(0);
-      const later = retryLater(run, result.retryAfterMs ?? 0, TELL_MS, context);
-      return later ?? end(run, { kind: 'gaveUp', reason: result.reason }, context);
+      return later(run, result.retryAfterMs) ?? end(run, { kind: 'gaveUp', reason: result.reason }, context);
     }
   }
 }
@@ -195,10 +202,9 @@ function webhookBody(run: UpdateRun, bundleUrl: string | undefined): string {
 /** The deployment has taken the message. */
 function told(run: UpdateRun, changes: Partial<UpdateRun>, { now }: JobContext) {
   const { toldAtMs = now() } = run;
-  const isRenewal = run.renewal > 0;
   return save(
-    advance(run, { state: 'told', toldAtMs, ...changes }, now()),
-    isRenewal ? {} : { audit: 'told' },
+    advance(run, { state: 'told', toldAtMs, tellUntilMs: undefined, ...changes }, now()),
+    run.toldAtMs === undefined ? { audit: 'told' } : {},
   );
 }
 
@@ -224,7 +230,8 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
     case 'notHappened': {
       const { error } = outcome;
       if (!(error instanceof GithubError)) throw error;
-      const later = error.retryable && retryLater(run, error.retryAfterMs ?? 0, TELL_MS, context);
+      const later =
+        error.retryable && retryLater(run, error.retryAfterMs ?? 0, run.sinceMs + TELL_MS, context);
       return later || end(run, { kind: 'refused', status: error.status, text: error.text ?? '' }, context);
     }
   }

@@ -63,6 +63,8 @@ export const updateRun = runBase.extend({
   /** Consecutive failures of the present call, and when it is tried again. */
   failures: z.number().int(),
   nextTryAtMs: z.number(),
+  /** Docket stops trying to tell it of the present link then. */
+  tellUntilMs: z.number().optional(),
   /** The deployment first took the message of this attempt. */
   toldAtMs: z.number().optional(),
   /** Its own link is made again then. */
@@ -113,7 +115,7 @@ export const restart = (run: UpdateRun, by: Person, nowMs: number): UpdateRun =>
   ...advance(run, { state: 'accepted', attempt: run.attempt + 1, attemptAtMs: nowMs, renewal: 0 }, nowMs),
   ...{ by, people: [...new Set([...run.people, by.id])] },
   ...{ replaces: undefined, toldAtMs: undefined, renewAtMs: undefined, outcome: undefined },
-  ...{ workflow: undefined, ending: undefined },
+  ...{ workflow: undefined, ending: undefined, tellUntilMs: undefined },
 });
 
 /** Whether a person may ask for it once more. */
@@ -127,7 +129,7 @@ export const endUpdate = (run: UpdateRun, ending: UpdateEnding, nowMs: number): 
 export const latestAlias = ({ teamId, project, deployment }: UpdateRun) =>
   ['deployment', teamId, project, deployment].join(' ');
 
-/** Returns the `webhook-id` of the present message. A repeat has the same one. */
+/** Returns the `webhook-id` of the present message. A repeat has the same one, and a further link another. */
 export const webhookId = ({ id, attempt, renewal }: UpdateRun) => `msg_${id}_${attempt}_${renewal}`;
 
 /** Returns the update and the attempt of a `webhook-id`; undefined if it is not one of ours. */

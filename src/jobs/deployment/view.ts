@@ -59,7 +59,7 @@ function updateFact(run: UpdateRun): Part[] {
   if (state === 'unknown') return fact(' needs an answer');
   if (ending?.kind === 'superseded') return fact(' was told of another export since');
   if (ending?.kind === 'left') return fact(' not told again');
-  if (ending) return fact(run.renewal > 0 ? ' has no fresh link' : ' not told');
+  if (ending) return fact(toldAtMs !== undefined ? ' has no fresh link' : ' not told');
   if (toldAtMs === undefined) return fact(' is being told…');
   if (outcome?.state === 'live') return fact(' serves it since ', time(outcome.atMs));
   if (outcome?.state === 'failed') return fact(' failed');
@@ -102,16 +102,16 @@ function troubleMessage(run: UpdateRun): Message | undefined {
   const lines = troubleLines(run);
   if (lines === undefined) return undefined;
   if (ending?.kind === 'permission') return message(lines);
-  const danger = ending && run.renewal > 0 && 'If it restarts now, it may find no bundle.';
+  const danger = ending && run.toldAtMs !== undefined && 'If it restarts now, it may find no bundle.';
   const small = ending?.kind === 'broken' && `ref ${ending.ref}`;
   const buttons = [tellAgain(run)];
   return layout({ icon: '❌', mention: [by], lines: [...lines, danger], small: [small], buttons });
 }
 
 function troubleLines(run: UpdateRun): Line[] | undefined {
-  const { ending, outcome, workflow } = run;
+  const { ending, outcome, workflow, renewal, toldAtMs } = run;
   const name = nameOf(run);
-  const what = run.renewal > 0 ? `the fresh link to ${site(run)}` : site(run);
+  const what = renewal > 0 && toldAtMs !== undefined ? `the fresh link to ${site(run)}` : site(run);
   switch (ending?.kind) {
     case 'superseded':
     case 'left':
