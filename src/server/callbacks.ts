@@ -1,5 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { verifyWebhook } from '../deployments/webhook.ts';
+import { ZodError } from 'zod';
+import { firstLine } from '../deployments/sender.ts';
+import { secretsOfWebhook, verifyWebhook } from '../deployments/webhook.ts';
 import { callbackBody, readWebhookId, updateRun } from '../jobs/deployment/record.ts';
 import type { Project } from '../projects.ts';
 import { parseJson } from '../runtime/json.ts';
@@ -38,18 +40,25 @@ export function receiveCallbacks({ server, projects, runs, wake, machineMs, now,
       return refuse(response, 401);
     const { body, refusal } = await readBody(request);
     if (refusal !== undefined) return refuse(response, refusal);
-    const run = await runs.load(known.id, updateRun).catch(() => undefined);
+    const run = await runs.load(known.id, updateRun).catch((error: unknown) => {
+      // A run of another kind. If Redis does not answer, the deployment has to call back again.
+      if (error instanceof ZodError) return undefined;
+      throw error;
+    });
     const project = projects.find(({ name }) => name === run?.project);
     const target = project?.deployments?.find(({ name }) => name === run?.deployment);
-    const secret = target?.webhook?.secret;
-    if (secret === undefined || !verifyWebhook(secret, request.headers, body, machineMs())) {
+    const webhook = target?.webhook;
+    if (webhook === undefined || !verifyWebhook(webhook.secret, request.headers, body, machineMs())) {
       log.info('a callback of a deployment has no valid signature, or is about no known update');
       return refuse(response, 401);
     }
     const read = callbackBody.safeParse(parseJson(body));
     if (!read.success)
       return refuse(response, 400, 'Send { "state": "live" or "failed", "message": "…" }.\n');
-    const event = { ...read.data, attempt: known.attempt, atMs: now() };
+    const { state, message = '' } = read.data;
+    // An error of a download often has the link in it.
+    const cleaned = firstLine(message, secretsOfWebhook(webhook));
+    const event = { state, message: cleaned, attempt: known.attempt, atMs: now() };
     await runs.appendToInbox('deployment', known.id, { event, dedupeKey: `callback ${ownId}` });
     await wake({ job: 'deployment', id: known.id });
     response.writeHead(204).end();

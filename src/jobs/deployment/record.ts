@@ -138,17 +138,10 @@ export function readWebhookId(text: string): { id: string; attempt: number } | u
   return id === undefined ? undefined : { id, attempt: Number(attempt) };
 }
 
-/** Characters of a deployment's message that people see. */
-const MAX_MESSAGE = 300;
-
 /** The body of a callback: what came of an export at the deployment. */
 export const callbackBody = z.object({
   state: z.enum(['live', 'failed']),
-  message: z
-    .string()
-    .max(4000)
-    .transform((text) => text.slice(0, MAX_MESSAGE))
-    .optional(),
+  message: z.string().optional(),
 });
 
 /** A callback in the inbox of its update. */

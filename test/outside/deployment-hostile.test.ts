@@ -1,0 +1,188 @@
+import { randomBytes } from 'node:crypto';
+import type { ServerResponse } from 'node:http';
+import { describe, expect, test } from 'vitest';
+import { deploymentStage } from '../support/flows/receiver.ts';
+
+const MINUTE_MS = 60_000;
+const site = 'docs.acme.com (v1)';
+const signature = (link = '') => new URL(link).searchParams.get('X-Signature') ?? '';
+
+describe('a hostile receiver', async () => {
+  const { scene, receiver, updates } = await deploymentStage({ link: true, startMs: Date.now() });
+  const { until, sees, audit } = scene;
+  const { received } = receiver;
+  const linkOf = (response: ServerResponse) => received.at(-1)?.data.bundleUrl ?? String(response);
+
+  test('that sends elsewhere is not followed', async () => {
+    receiver.answers((response) => {
+      const location = `${receiver.url}/elsewhere?link=${encodeURIComponent(linkOf(response))}`;
+      response.writeHead(received.length < 3 ? 307 : 204, { location }).end();
+    });
+    await updates('v1');
+    await until([`✅ production told at TIME · ${site}`]);
+    expect(received).toHaveLength(3);
+    expect(new Set(received.map(({ id, body }) => id + body)).size).toBe(1);
+  });
+
+  test.each([200, 410])('whose answer %i has a body of 1 GB is cut off', async (status) => {
+    let sent = 0;
+    receiver.answers((response) => {
+      response.writeHead(status, { 'content-length': 1_000_000_000 });
+      const more = () => {
+        while (sent < 1_000_000_000 && response.writable && response.write('gone '.repeat(1000)))
+          sent += 5000;
+      };
+      response.on('drain', more).on('error', () => {});
+      more();
+    });
+    await updates('v1');
+    if (status === 200) await until(['production told at']);
+    else await until([`production refused ${site} (410).\nIt said: "gone gone`]);
+    expect(sent).toBeLessThan(20_000_000);
+  });
+
+  test('that drips its answer for ever is left after the time limit, and its status counts', async () => {
+    const drips: NodeJS.Timeout[] = [];
+    receiver.answers((response) => {
+      response.writeHead(403);
+      drips.push(setInterval(() => response.write('.'), 20));
+    });
+    await updates('v1');
+    await until([`production refused ${site} (403).`]);
+    for (const drip of drips) clearInterval(drip);
+  });
+
+  test('that sends back all it got shows nothing of it', async () => {
+    receiver.answers((response, request) => {
+      const link = linkOf(response);
+      const echoes = [JSON.stringify(request.headers), receiver.secret, encodeURIComponent(link), link];
+      response.writeHead(410).end(`no <!channel> <@U0BEN> ${echoes.join(' ')}\n${link}`);
+    });
+    await updates('v1');
+    const shown = (await until([`❌ @ana production refused ${site} (410).`])).join('\n');
+    expect(shown).toContain('It said: "no <!channel> <@U0BEN> ');
+    expect(scene.notified('ben')).toBe(0);
+    expect(received).toHaveLength(1);
+    expect(signature(received[0]?.data.bundleUrl)).toMatch(/^\w{20}/);
+  });
+
+  test('that calls back with the link shows nothing of it', async () => {
+    await updates('v1');
+    await until(['production told at']);
+    const link = received[0]?.data.bundleUrl ?? '';
+    const message = `curl: (22) ${link} said 403 <!here>\u202Eevil\u0007 ${receiver.secret} ${'x'.repeat(3000)}`;
+    expect(await receiver.callsBack({ state: 'failed', message })).toBe('204');
+    const shown = await until([`❌ @ana production could not use ${site}.`]);
+    expect(shown.join('\n')).toMatch(/It said: "curl: \(22\) … said 403 <!here>evil … x+…"/);
+    expect(shown.join('\n')).not.toContain(signature(link));
+  });
+
+  test.each([60, 5])('that fails for an hour is given up, with a link of %i min', async (minutes) => {
+    scene.platform.linkLifeMs = minutes * MINUTE_MS;
+    receiver.answers(500, 'oops');
+    await updates('v1');
+    await until(["It doesn't answer as it should. I'll keep trying for an hour."]);
+    const startMs = scene.world.now();
+    for (let minute = 6; minute <= 54; minute += 6) await later(startMs + minute * MINUTE_MS);
+    expect(sees().join('\n')).not.toContain('did not take');
+    // For the same link it is the same message.
+    const bodies = new Map(received.map(({ id, body }) => [id, body]));
+    expect(received.every(({ id, body }) => bodies.get(id) === body)).toBe(true);
+    await scene.world.jumpTo(startMs + 66 * MINUTE_MS);
+    await until([
+      `❌ production not told · ${site}`,
+      `❌ @ana production did not take ${site} for an hour: status 500.\n[Tell again]`,
+    ]);
+    expect(await audit()).toContain(`ana deployment production · ${site} → ended: gaveUp`);
+  });
+
+  /** Jumps, with links ending in time, and waits for the next attempt. */
+  async function later(ms: number) {
+    const { client } = scene.world.redis;
+    const { linkLifeMs } = scene.platform;
+    const links = linkLifeMs < 10 * MINUTE_MS ? await client.keys('{docket}:link:*') : [];
+    if (links.length > 0) await client.del(...links);
+    const before = received.length;
+    await scene.world.jumpTo(ms);
+    await scene.slack.until(() => received.length > before);
+  }
+});
+
+describe('a callback', async () => {
+  const other = `whsec_${randomBytes(24).toString('base64')}`;
+  const { scene, receiver, updates } = await deploymentStage({
+    env: { OTHER_SECRET: other, GITHUB_TOKEN: 'github_pat_1234567890' },
+    deployments: `      staging: { webhook: { url: http://127.0.0.1:9, secret: { env: OTHER_SECRET } } }
+      preview: { github: { repository: acme/infra, event: docs-export, token: { env: GITHUB_TOKEN } } }`,
+  });
+  const { until, sees, audit } = scene;
+  const live = { state: 'live' };
+
+  test('that its deployment did not sign just now has the answer of an unknown one, and changes nothing', async () => {
+    await updates('v1');
+    await until(['production told at']);
+    const shown = sees();
+    const id = receiver.received[0]?.id ?? '';
+    const [, run = ''] = id.split('_');
+    const [exported = ''] = await scene.world.redis.client
+      .keys('{docket}:run:*')
+      .then((keys) => keys.map((key) => key.split(':').at(-1) ?? '').filter((one) => one !== run));
+    const atMs = Date.now();
+    const forgeries: [string, string, Parameters<typeof receiver.callsBack>[2]?][] = [
+      ['another deployment’s secret', id, { secret: other }],
+      ['a made-up signature', id, { headers: { 'webhook-signature': `v1,${'A'.repeat(43)}=` } }],
+      ['no signature', id, { headers: { 'webhook-signature': '' } }],
+      ['the signature of another body', id, { headers: { 'webhook-id': `${id}_other` } }],
+      ['ten minutes ago', id, { atMs: atMs - 600_000 }],
+      ['in ten minutes', id, { atMs: atMs + 600_000 }],
+      ['an own id that does not begin with that of the webhook', id, { own: 'msg_mine' }],
+      ['an unknown update', `msg_${'0'.repeat(24)}_1_0`],
+      ['a run of another kind', `msg_${exported}_1_0`],
+      ['no id', 'msg_1'],
+      ['an id with more', `${id}?x=1`],
+      ['an id that climbs', `${id}%2F..%2F..`],
+    ];
+    for (const [what, about, how] of forgeries)
+      expect([what, await receiver.callsBack(live, about, how)]).toEqual([what, '401']);
+    expect(sees()).toEqual(shown);
+    expect((await audit()).join('\n')).not.toContain('reported');
+  });
+
+  test('that is too long, or garbage, is refused', async () => {
+    await updates('v1');
+    await until(['production told at']);
+    const shown = sees();
+    const help = '400 Send { "state": "live" or "failed", "message": "…" }.';
+    for (const body of [
+      'live',
+      '[]',
+      'null',
+      '{"state":"LIVE"}',
+      '{"state":"failed","message":{}}',
+      '\u0000',
+    ])
+      expect([body, await receiver.callsBack(body)]).toEqual([body, help]);
+    expect(await receiver.callsBack({ ...live, message: 'x'.repeat(1_000_000) })).toBe('413');
+    expect(sees()).toEqual(shown);
+  });
+
+  test('that comes again counts once', async () => {
+    await updates('v1');
+    await until(['production told at']);
+    for (const state of ['failed', 'live', 'failed', 'live'])
+      expect(await receiver.callsBack({ state })).toBe('204');
+    await until([`✅ production serves it since TIME · ${site}`]);
+    const reported = (await audit()).filter((line) => line.includes('reported'));
+    expect(reported.map((line) => line.split('→ ')[1])).toEqual(['reported: failed', 'reported: live']);
+  });
+
+  test('is answered with an error while Redis is frozen, so that the deployment repeats it', async () => {
+    await updates('v1');
+    await until(['production told at']);
+    scene.world.redis.freeze();
+    const answer = receiver.callsBack(live).finally(() => scene.world.redis.thaw());
+    expect(await answer).toMatch(/^5/);
+    expect(await receiver.callsBack(live)).toBe('204');
+    await until(['production serves it since']);
+  });
+});
