@@ -79,8 +79,6 @@ async function startReceiver(scene: () => Stage) {
   };
 }
 
-export const JOB = 'POST /v1/static-export/jobs/{jobId}/bundle';
-
 /** Sets the stage with a Docket that has deployments. `deployments` are lines of the settings, by the receiver's address. */
 export async function deploymentStage({
   deployments = '',
