@@ -169,7 +169,9 @@ describe('a callback', async () => {
   test('that comes again counts once', async () => {
     await updates('v1');
     await until(['production told at']);
-    for (const state of ['failed', 'live', 'failed', 'live'])
+    expect(await receiver.callsBack({ state: 'failed' })).toBe('204');
+    await until([`❌ production failed · ${site}`]);
+    for (const state of ['live', 'failed', 'live', 'failed'])
       expect(await receiver.callsBack({ state })).toBe('204');
     await until([`✅ production serves it since TIME · ${site}`]);
     const reported = (await audit()).filter((line) => line.includes('reported'));

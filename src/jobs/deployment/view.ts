@@ -32,7 +32,7 @@ export const deployButtons = (run: string, deployments: readonly string[]): Butt
 
 /** Returns every message of an update in its present form. */
 export function updateMessages(run: UpdateRun): OutboxMessage[] {
-  const { id, attempt, renewal, under, by, state, answer, ending } = run;
+  const { id, attempt, renewal, under, by, state, answer, ending, outcome } = run;
   const inThread = (name: string, message: Message): OutboxMessage => ({
     ...{ key: `${id}.${name}`, place: { under }, kind: 'ending', message },
     fallbackRecipient: by.id,
@@ -44,7 +44,9 @@ export function updateMessages(run: UpdateRun): OutboxMessage[] {
   if (trouble && ending?.kind === 'permission')
     // A lost permission is shown only to the person.
     messages.push({ ...inThread(`trouble.${attempt}`, trouble), place: { user: by.id } });
-  else if (trouble) messages.push(inThread(`trouble.${attempt}.${renewal}`, trouble));
+  // A further link is no news of an outcome.
+  else if (trouble)
+    messages.push(inThread(`trouble.${attempt}.${ending ? renewal : outcome?.atMs}`, trouble));
   return messages;
 }
 
@@ -78,9 +80,11 @@ function iconOf(run: UpdateRun): string {
 
 /** The one message of an update, which is edited. */
 function updateMessage(run: UpdateRun): Message {
-  const { state, ending, failures, by, workflow } = run;
-  const waits = run.toldAtMs === undefined && failures >= FAILURE_SHOWN_AFTER;
-  const runLink = state === 'told' ? workflow?.url : undefined;
+  const { ending, failures, by, workflow, toldAtMs } = run;
+  // Also while its link is renewed.
+  const isTold = toldAtMs !== undefined && !ending;
+  const waits = toldAtMs === undefined && failures >= FAILURE_SHOWN_AFTER;
+  const runLink = isTold ? workflow?.url : undefined;
   return layout({
     icon: iconOf(run),
     lines: [
@@ -92,7 +96,7 @@ function updateMessage(run: UpdateRun): Message {
       ending?.kind === 'superseded' && buttonOf(run, 'Use this version again', deploymentActions.again),
       runLink !== undefined && { label: 'Open run', action: deploymentActions.openRun, url: runLink },
     ],
-    ...(state === 'told' && { menu: { entries: [tellAgain(run)], value: tellAgain(run).value } }),
+    ...(isTold && { menu: { entries: [tellAgain(run)], value: tellAgain(run).value } }),
   });
 }
 
@@ -109,9 +113,9 @@ function troubleMessage(run: UpdateRun): Message | undefined {
 }
 
 function troubleLines(run: UpdateRun): Line[] | undefined {
-  const { ending, outcome, workflow, renewal, toldAtMs } = run;
+  const { ending, outcome, workflow, toldAtMs } = run;
   const name = nameOf(run);
-  const what = renewal > 0 && toldAtMs !== undefined ? `the fresh link to ${site(run)}` : site(run);
+  const what = toldAtMs !== undefined ? `the fresh link to ${site(run)}` : site(run);
   switch (ending?.kind) {
     case 'superseded':
     case 'left':
@@ -133,7 +137,8 @@ function troubleLines(run: UpdateRun): Line[] | undefined {
     case 'broken':
       return [`Something broke on my side while I told ${name} of ${what}.`];
   }
-  if (outcome?.state === 'failed') return [`${name} could not use ${what}.`, reasonText(outcome.message)];
+  if (outcome?.state === 'failed')
+    return [`${name} could not use ${site(run)}.`, reasonText(outcome.message)];
   if (outcome || !hasFailedWorkflow(run)) return undefined;
   const word = sanitizeUserText(workflow?.conclusion ?? '', 40).replaceAll('_', ' ');
   const url = workflow?.url;
