@@ -136,8 +136,7 @@ function createDocsApis(
   watchKey: (keyId: string, accepted: boolean) => void,
 ): ReadonlyMap<string, DocsApi> {
   const apis = projects.map((project) => {
-    const { name, apiKey, apiKeyVariable: keyVariable, apiKeyFile } = project;
-    const owner = { project: name, keyVariable, isFile: apiKeyFile !== undefined };
+    const { name, apiKey, apiKeyFile } = project;
 
     const api = createDocsApi({
       baseUrl: docsApiUrl,
@@ -158,7 +157,7 @@ function createDocsApis(
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (error === 'aborted') return;
         const call = { of: name, operation };
-        const problem = docsProblemOf(request, owner);
+        const problem = docsProblemOf(request, project);
         // A person waits for a call that is not repeatable. A rate limit only delays it.
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
         if (problem === undefined) health.worked(call);

@@ -183,20 +183,15 @@ export function bind(app: App, parts: BindParts) {
         (caller, tools) => modal.submit(values, caller, tools, { ticked, about: origin.about }),
       );
       if (!('kind' in result)) return update(result);
-      switch (result.kind) {
-        case 'closed':
-          return ack();
-        case 'problems':
-          return ack({ response_action: 'errors', errors: result.problems });
-        case 'view': {
-          const next = withOrigin(result.view, { ...origin, about: result.about });
-          return ack({ response_action: 'update', view: next });
-        }
-        case 'message':
-          // Buttons work in the conversation of the command; in a modal their answers would have no place.
-          if (submitter.responseUrl !== undefined && (await answer(submitter, result.message))) return ack();
-          return update(result.message);
+      if (result.kind === 'closed') return ack();
+      if (result.kind === 'problems') return ack({ response_action: 'errors', errors: result.problems });
+      if (result.kind === 'view') {
+        const next = withOrigin(result.view, { ...origin, about: result.about });
+        return ack({ response_action: 'update', view: next });
       }
+      // Buttons work in the conversation of the command; in a modal their answers would have no place.
+      if (submitter.responseUrl !== undefined && (await answer(submitter, result.message))) return ack();
+      return update(result.message);
     },
   );
 

@@ -318,14 +318,8 @@ export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
     ...parts,
     async run(text, caller, tools) {
       const read = readCommand(parts.name, parts.subcommands, text);
-      switch (read.kind) {
-        case 'subcommand':
-          return read.subcommand.run(read.input, caller, tools);
-        case 'help':
-          return helpMessage(parts);
-        case 'unclear':
-          return message([read.problem]);
-      }
+      if (read.kind === 'subcommand') return read.subcommand.run(read.input, caller, tools);
+      return read.kind === 'help' ? helpMessage(parts) : message([read.problem]);
     },
   };
 }

@@ -146,12 +146,11 @@ interface DocsProblem {
   text: string;
 }
 
-/** The project whose key a request used, as the settings name it. */
+/** The project whose key a request used: the setting with its key, or with the name of its file. */
 interface KeyOwner {
-  project: string;
-  /** The setting with its key, or with the name of its file. */
-  keyVariable: string;
-  isFile?: boolean;
+  name: string;
+  apiKeyVariable: string;
+  apiKeyFile?: string | undefined;
 }
 
 /** Possible causes of a 403 from the platform, for the person who can fix it. */
@@ -161,48 +160,38 @@ export const FORBIDDEN_CAUSES =
 /** Returns the problem behind a failed request; undefined for an answer about its job or its input. */
 export function docsProblemOf(
   { operation, error, status, code }: DocsApiRequest,
-  { project, keyVariable, isFile }: KeyOwner,
+  { name, apiKeyVariable, apiKeyFile }: KeyOwner,
 ): DocsProblem | undefined {
-  const key = `${keyVariable} of project ${project}`;
-  switch (error) {
-    case 'key_rejected': {
-      const fix = isFile
-        ? 'Put a key that it takes into its file, which Docket reads again.'
-        : 'Set a key that it takes, and restart Docket.';
-      return { name: 'docs_key', text: `the docs platform rejects ${key} (${status}). ${fix}` };
-    }
-    case 'forbidden':
-      return {
-        name: 'docs_forbidden',
-        text: `the docs platform forbids what Docket asks with ${key} (${status}). ${FORBIDDEN_CAUSES}`,
-      };
-    case 'rate_limited':
-      return {
-        name: 'docs_limited',
-        text: 'the docs platform limits Docket (429), so work waits. Check what else uses the limit of the organization.',
-      };
-    case 'server':
-      return {
-        name: 'docs_failing',
-        text: 'the docs platform fails (5xx): some starts are unconfirmed, and work waits. See its status page.',
-      };
-    case 'not_found':
-    case 'unsupported':
-      // For other operations it is an answer about their job; the address of a start has no id.
-      return operation === 'startExport' ? notThePlatform(status) : undefined;
-    case 'redirect':
-    case 'unreadable':
-      return notThePlatform(status);
-    case 'timeout':
-    case 'refused':
-    case 'connection':
-      return unreachable(
-        connectionProblem(code ?? '', 'DOCS_API_URL') ??
-          `the docs platform does not answer at DOCS_API_URL (${code ?? status ?? 'no answer in time'}). If it stays so, check the address, the proxy and the network.`,
-      );
-    default:
-      return undefined;
+  const key = `${apiKeyVariable} of project ${name}`;
+  if (error === 'key_rejected') {
+    const fix = apiKeyFile
+      ? 'Put a key that it takes into its file, which Docket reads again.'
+      : 'Set a key that it takes, and restart Docket.';
+    return { name: 'docs_key', text: `the docs platform rejects ${key} (${status}). ${fix}` };
   }
+  if (error === 'forbidden')
+    return {
+      name: 'docs_forbidden',
+      text: `the docs platform forbids what Docket asks with ${key} (${status}). ${FORBIDDEN_CAUSES}`,
+    };
+  if (error === 'rate_limited')
+    return {
+      name: 'docs_limited',
+      text: 'the docs platform limits Docket (429), so work waits. Check what else uses the limit of the organization.',
+    };
+  if (error === 'server')
+    return {
+      name: 'docs_failing',
+      text: 'the docs platform fails (5xx): some starts are unconfirmed, and work waits. See its status page.',
+    };
+  // For other operations it is an answer about their job; the address of a start has no id.
+  const isMissing = (error === 'not_found' || error === 'unsupported') && operation === 'startExport';
+  if (isMissing || error === 'redirect' || error === 'unreadable') return notThePlatform(status);
+  if (error !== 'timeout' && error !== 'refused' && error !== 'connection') return undefined;
+  return unreachable(
+    connectionProblem(code ?? '', 'DOCS_API_URL') ??
+      `the docs platform does not answer at DOCS_API_URL (${code ?? status ?? 'no answer in time'}). If it stays so, check the address, the proxy and the network.`,
+  );
 }
 
 const unreachable = (text: string): DocsProblem => ({ name: 'docs_unreachable', text });

@@ -151,8 +151,7 @@ async function checkProject(settings: Settings, project: Project): Promise<Line>
     await api.getPageViews({ projectId, dateFrom: today, dateTo: today, limit: 1 });
   } catch (error) {
     if (!(error instanceof DocsApiError) || last === undefined) throw error;
-    const { text } =
-      docsProblemOf(last, { project: name, keyVariable, isFile: apiKeyFile !== undefined }) ?? {};
+    const { text } = docsProblemOf(last, project) ?? {};
     if (error.kind === 'key_rejected') return wrong(keyName, `${text} Copy one ${copy}`);
     if (error.kind === 'forbidden') return warning(keyName, String(text));
     if (error.kind === 'rate_limited' || error.kind === 'server')

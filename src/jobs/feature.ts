@@ -1,4 +1,3 @@
-import { z } from 'zod';
 import type { Permission } from '../policy.ts';
 import type { ButtonParts, Message, Part } from '../slack/blocks.ts';
 import type { Outbox } from '../slack/outbox.ts';
@@ -64,9 +63,6 @@ export interface Need {
   user: string;
   id: string;
 }
-
-/** The open questions in a run's record, as Home tabs and indexes know them. */
-export const openQuestionIds = z.array(z.string()).optional();
 
 export const questionId = ({ user, id }: Need) => `${user} ${id}`;
 

@@ -55,23 +55,16 @@ export const wait = (ms: number) => ({ kind: 'wait' as const, inMs: Math.max(0, 
 export const idle = { kind: 'idle' as const, release: true };
 export const idleWithClaim = { kind: 'idle' as const, release: false };
 
-interface SteppedRun extends RunBase {
-  state?: string;
-  needs?: string[] | undefined;
-}
-
 /** Returns the people whose open questions changed. */
-function usersToRefresh(before: SteppedRun, after: SteppedRun): string[] {
+function usersToRefresh(before: RunBase, after: RunBase): string[] {
   const changed = new Set(before.needs ?? []).symmetricDifference(new Set(after.needs ?? []));
   return [...new Set([...changed].map((one) => one.slice(0, one.indexOf(' '))))];
 }
 
 /** A job that takes runs of one kind from accepted to ended, one step at a time. */
-export interface RunJob<R extends SteppedRun> {
+export interface RunJob<R extends RunBase> extends Pick<Job, 'queue' | 'concurrency'> {
   /** The `job` of its runs. */
   name: R['job'];
-  queue: QueueName;
-  concurrency: number;
   schema: z.ZodType<R>;
   /** Every message of a run in its present form, published before a step and before a pause if the run has changed. */
   messages?(run: R, context: JobContext): OutboxMessage[];
@@ -82,12 +75,12 @@ export interface RunJob<R extends SteppedRun> {
   auditLine?(run: R): Omit<AuditEntry, 'atMs' | 'result'>;
   /** Does one thing. Safe to repeat at any point, since a process may die at any point. */
   step(loaded: LoadedRun<R>, context: JobContext): Promise<StepResult<R>>;
-  /** After repeated errors of our own: ends the run, and shows people `ref`, which the log has as well. */
+  /** After repeated errors of our own: ends a run that has not ended, and shows people `ref`, which the log has too. */
   giveUp(loaded: LoadedRun<R>, context: JobContext, ref: string): Promise<StepResult<R>>;
 }
 
 /** Returns the job of one kind of runs. If a run's record is missing or damaged, the run leaves the due list. */
-export function defineRunJob<R extends SteppedRun>(definition: RunJob<R>): Job {
+export function defineRunJob<R extends RunBase>(definition: RunJob<R>): Job {
   const { name, queue, concurrency, schema } = definition;
 
   /** Loads the run; undefined if there is none to step. */
@@ -172,7 +165,8 @@ export function defineRunJob<R extends SteppedRun>(definition: RunJob<R>): Job {
     async giveUp(id, context, ref) {
       const loaded = await load(id, context);
       if (loaded === undefined) return;
-      const result = await definition.giveUp(loaded, context, ref);
+      const hasEnded = loaded.run.state === 'ended';
+      const result = hasEnded ? idle : await definition.giveUp(loaded, context, ref);
       await apply(result, loaded, context);
       // An ended run still has work.
       if (result === 'next' || result.kind === 'save') await context.wake(loaded.run);

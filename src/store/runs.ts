@@ -30,6 +30,10 @@ export const runBase = z.object({
   claim: z.string().optional(),
   /** Ids of the people whose Home shows it. */
   people: z.array(z.string()),
+  /** Each job has states of its own. */
+  state: z.string().optional(),
+  /** Its open questions, as Home tabs and indexes know them. */
+  needs: z.array(z.string()).optional(),
   /** A setting: kept until a person ends it; other records expire. */
   lasting: z.boolean().optional(),
 });
@@ -238,7 +242,7 @@ const readRun = <R extends RunBase>(json: string | null, schema: z.ZodType<R>): 
   json === null ? undefined : schema.parse(parseJson(json));
 
 /** Whether the run no longer counts toward its quotas. */
-const hasEnded = (run: RunBase & { state?: unknown }) => run.state === 'ended' || run.state === 'removed';
+const hasEnded = ({ state }: RunBase) => state === 'ended' || state === 'removed';
 
 /** Fields of a followed thread in the index, so that thousands can be listed without their records. */
 export const INDEXED = {

@@ -23,7 +23,7 @@ async function failedStart(url: string, options: Partial<DocsApiOptions> = {}) {
   const log = (request: DocsApiRequest) => void requests.push(request);
   const error = await errorOf(clientOf(url, { ...options, log }).startExport({ domain: 'docs.acme.com' }));
   const advice = requests
-    .map((one) => docsProblemOf(one, { project: 'acme', keyVariable: 'DOCS_API_KEY' }))
+    .map((one) => docsProblemOf(one, { name: 'acme', apiKeyVariable: 'DOCS_API_KEY' }))
     .at(-1);
   return { error, advice: advice?.text };
 }
@@ -130,7 +130,7 @@ test('a page of a website is another problem than an answer about a job or an in
     const api = clientOf((await answering(status, body)).url, { log: (request) => requests.push(request) });
     await api[call]({ domain: 'docs.acme.com', jobId: 'se_1' }).catch(() => {});
     return requests
-      .map((one) => docsProblemOf(one, { project: 'acme', keyVariable: 'ACME_DOCS_API_KEY' }))
+      .map((one) => docsProblemOf(one, { name: 'acme', apiKeyVariable: 'ACME_DOCS_API_KEY' }))
       .at(-1);
   };
   expect(await problemOf(200, '<!doctype html>')).toMatchObject({ name: 'docs_unreachable' });

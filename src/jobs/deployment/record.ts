@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
-import { openQuestionIds } from '../feature.ts';
 import { type Person, person, type VisibleKind } from '../visibility.ts';
 
 /** The export that a deployment is told of. */
@@ -39,7 +38,6 @@ export type UpdateEnding = z.infer<typeof ending>;
 /** One export, and one deployment that is told of it. `job.ts` has its steps, `view.ts` its messages. */
 export const updateRun = runBase.extend({
   job: z.literal('deployment'),
-  needs: openQuestionIds,
   ...toldExport.shape,
   /** The key of the message in whose thread its messages are. */
   under: z.string(),

@@ -3,7 +3,6 @@ import { z } from 'zod';
 import type { ExportJob } from '../../docs-api/operations.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Quota, runBase } from '../../store/runs.ts';
-import { openQuestionIds } from '../feature.ts';
 import type { Limits } from '../limits.ts';
 import { pollFailure } from '../polling.ts';
 import { conversationOf, person, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
@@ -80,7 +79,6 @@ export type ExportTarget = z.infer<typeof exportTarget>;
  */
 export const exportRun = runBase.extend({
   job: z.enum(['export', 'link']),
-  needs: openQuestionIds,
   ...exportTarget.shape,
   /** Watches an existing export job and starts none. */
   joined: z.boolean(),

@@ -2,13 +2,11 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
-import { openQuestionIds } from '../feature.ts';
 import { type Person, person, type RunRequest, requestRunId } from '../visibility.ts';
 import { nextOccurrence, type Timetable, timetable } from './timetable.ts';
 
 /** A run with work at the times of a timetable, until a person removes it. A feature adds its own fields. */
 export const schedule = runBase.extend({
-  needs: openQuestionIds,
   project: z.string(),
   site: z.string(),
   channel: z.string(),

@@ -273,29 +273,17 @@ function spansOf(element: unknown, reading: MarkdownOptions): Span[] {
 
 function elementToSpan(fields: Fields, reading: MarkdownOptions): Span {
   const field = (name: string) => cleanText(textOf(fields[name]));
-  switch (fields.type) {
-    case 'text':
-    case 'raw_text':
-      return { text: field('text') };
-    case 'user':
-      return userSpan(field('user_id'), reading);
-    case 'channel':
-      return channelSpan(field('channel_id'), reading);
-    case 'usergroup':
-      return groupSpan(field('usergroup_id'), reading);
-    case 'broadcast':
-      return everybodySpan(field('range') || 'channel', reading);
-    case 'emoji':
-      return { text: emojiOf(field('unicode')) ?? `:${field('name') || 'emoji'}:` };
-    case 'color':
-      return { text: field('value') };
-    case 'date':
-      return { text: formatDate(fields.timestamp, field('fallback')) };
-    case 'link':
-      return { text: field('text'), ...(field('url') && { url: field('url') }) };
-    default:
-      return { text: textsIn(fields, reading).join(' ') || numberOf(fields.value) };
-  }
+  const { type } = fields;
+  if (type === 'text' || type === 'raw_text') return { text: field('text') };
+  if (type === 'user') return userSpan(field('user_id'), reading);
+  if (type === 'channel') return channelSpan(field('channel_id'), reading);
+  if (type === 'usergroup') return groupSpan(field('usergroup_id'), reading);
+  if (type === 'broadcast') return everybodySpan(field('range') || 'channel', reading);
+  if (type === 'emoji') return { text: emojiOf(field('unicode')) ?? `:${field('name') || 'emoji'}:` };
+  if (type === 'color') return { text: field('value') };
+  if (type === 'date') return { text: formatDate(fields.timestamp, field('fallback')) };
+  if (type === 'link') return { text: field('text'), ...(field('url') && { url: field('url') }) };
+  return { text: textsIn(fields, reading).join(' ') || numberOf(fields.value) };
 }
 
 /** Returns the emoji's character if Slack sends it, as for all but a workspace's own emoji. */

@@ -189,20 +189,13 @@ function subjectOf(thread: ThreadRun, { id, user }: Need) {
 /** Returns the answer to the owner of a thread that never followed a job. `max` is the number of threads at once. */
 export function privateEnding(thread: ThreadRun, max: number): Message | undefined {
   const { agentJobId = '', asked, ended } = thread;
-  switch (ended?.why) {
-    case 'noPlace':
-      return noPlaceMessage(asked.joinable, ended.code ?? '', 'sent');
-    case 'tooManyThreads':
-      return tooManyThreadsMessage(max);
-    case 'unknownJob':
-      return message([`No job with the ID "${sanitizeUserText(agentJobId, 60)}".`]);
-    case 'taken':
-      return takenMessage;
-    case 'jobRefused': {
-      const refused = sendProblemsOf(thread).find(isJobRefused);
-      return refused && sendProblemMessage(thread, refused);
-    }
-  }
+  if (ended?.why === 'noPlace') return noPlaceMessage(asked.joinable, ended.code ?? '', 'sent');
+  if (ended?.why === 'tooManyThreads') return tooManyThreadsMessage(max);
+  if (ended?.why === 'unknownJob')
+    return message([`No job with the ID "${sanitizeUserText(agentJobId, 60)}".`]);
+  if (ended?.why === 'taken') return takenMessage;
+  const refused = ended?.why === 'jobRefused' && sendProblemsOf(thread).find(isJobRefused);
+  return refused ? sendProblemMessage(thread, refused) : undefined;
 }
 
 /** Answers a person whose job was to be followed in a thread that follows one already. */

@@ -28,20 +28,11 @@ export const threadJob = defineRunJob<ThreadRun>({
   needs: threadNeeds.of,
   messages: (run, { workspaceUrl }) => threadMessages(run, workspaceUrl()),
   step(loaded, context) {
-    switch (loaded.run.state) {
-      case 'accepted':
-        return authorize(loaded.run, context);
-      case 'postingCard':
-        return postCard(loaded.run, context);
-      case 'following':
-      case 'ended':
-        return follow(loaded, context);
-    }
+    const { state } = loaded.run;
+    if (state === 'accepted') return authorize(loaded.run, context);
+    return state === 'postingCard' ? postCard(loaded.run, context) : follow(loaded, context);
   },
-  async giveUp({ run }, context, ref) {
-    if (run.state !== 'ended') return saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context);
-    return idle;
-  },
+  giveUp: ({ run }, context, ref) => saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context),
 });
 
 /** Looks up the job, and checks the owner's permission unless it was checked when the request arrived. */

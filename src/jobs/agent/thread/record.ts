@@ -1,7 +1,6 @@
 import { z } from 'zod';
 import { userMessage } from '../../../slack/reply.ts';
 import { INDEXED, runBase } from '../../../store/runs.ts';
-import { openQuestionIds } from '../../feature.ts';
 import { pollFailure } from '../../polling.ts';
 import { person, type Visible, type VisibleKind } from '../../visibility.ts';
 import { excerptOf } from '../thread-text.ts';
@@ -179,7 +178,6 @@ const sendLimit = z.object({
 /** A Slack thread that follows an agent job. Its messages are functions of this record, see `view.ts`. */
 export const threadRun = runBase.extend({
   job: z.literal('agent-thread'),
-  needs: openQuestionIds,
   project: z.string(),
   /** The platform's id of the agent job; missing until a new job exists. */
   agentJobId: z.string().optional(),

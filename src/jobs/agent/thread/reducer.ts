@@ -46,20 +46,12 @@ const QUESTION_TTL_MS = 10 * 60_000;
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   if (event.kind === 'instruct') return applyModal(thread, event, context);
   if (thread.state === 'ended') return answerAfterEnd(thread, event, context);
-  switch (event.kind) {
-    case 'clicked':
-      return applyClick(thread, event);
-    case 'reply':
-      return applyReply(thread, event, context);
-    case 'edited':
-      return applyEdit(thread, event, context);
-    case 'deleted': {
-      const one = findInstruction(thread, event.ts);
-      return one ? withdraw(thread, one) : noteDeletion(thread, event.ts);
-    }
-    case 'sentElsewhere':
-      return addSend(thread, event.atMs);
-  }
+  if (event.kind === 'clicked') return applyClick(thread, event);
+  if (event.kind === 'reply') return applyReply(thread, event, context);
+  if (event.kind === 'edited') return applyEdit(thread, event, context);
+  if (event.kind === 'sentElsewhere') return addSend(thread, event.atMs);
+  const one = findInstruction(thread, event.ts);
+  return one ? withdraw(thread, one) : noteDeletion(thread, event.ts);
 }
 
 /** Only people who mention Docket get an ephemeral. */

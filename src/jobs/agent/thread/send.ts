@@ -216,18 +216,10 @@ async function applyError(
 }
 
 function reasonOf(kind: DocsApiError['kind'], creates: boolean): SendProblem['why'] {
-  switch (kind) {
-    case 'key_rejected':
-      return 'key';
-    case 'forbidden':
-      return kind;
-    case 'not_found':
-      return creates ? 'unsupported' : 'gone';
-    case 'unsupported':
-      return creates ? kind : 'refused';
-    default:
-      return 'refused';
-  }
+  if (kind === 'key_rejected') return 'key';
+  if (kind === 'forbidden') return kind;
+  if (kind === 'not_found') return creates ? 'unsupported' : 'gone';
+  return kind === 'unsupported' && creates ? kind : 'refused';
 }
 
 /** Returns the plan after one more failure; undefined if they have lasted too long. */

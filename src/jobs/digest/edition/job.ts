@@ -52,8 +52,7 @@ export const editionJob = defineRunJob({
     ...(week !== undefined && { job: week }),
   }),
   step: ({ run }, context) => step(run, context),
-  giveUp: async ({ run }, _context, ref) =>
-    run.state === 'ended' ? idle : end(run, { why: 'broken', code: ref }),
+  giveUp: async ({ run }, _context, ref) => end(run, { why: 'broken', code: ref }),
 });
 
 type Ended = NonNullable<EditionRun['ended']>;
@@ -299,18 +298,13 @@ function numberOf(
   pages: readonly PageChange[] | undefined,
   { thumbs, searches, questions }: ReaderFigures = {},
 ): FollowUp['after'] {
-  switch (kind) {
-    case 'page': {
-      const found = pages?.find(({ path }) => path === name);
-      return found ? totalOf(found) : pages && 0;
-    }
-    case 'thumbs': {
-      const isComplete = thumbs !== undefined && thumbs.length < MAX_THUMBS;
-      return thumbs?.find(({ path }) => path === name)?.down ?? (isComplete ? 0 : undefined);
-    }
-    case 'questions':
-      return questions?.unanswered;
-    case 'search':
-      return searches && (searches.find(({ query }) => query === name)?.hits ?? 'unlisted');
+  if (kind === 'page') {
+    const found = pages?.find(({ path }) => path === name);
+    return found ? totalOf(found) : pages && 0;
   }
+  if (kind === 'questions') return questions?.unanswered;
+  if (kind === 'search')
+    return searches && (searches.find(({ query }) => query === name)?.hits ?? 'unlisted');
+  const isComplete = thumbs !== undefined && thumbs.length < MAX_THUMBS;
+  return thumbs?.find(({ path }) => path === name)?.down ?? (isComplete ? 0 : undefined);
 }
