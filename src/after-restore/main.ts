@@ -52,7 +52,7 @@ function readSettings(env: NodeJS.ProcessEnv) {
 }
 
 /** Docket's own Redis runs during this. If Docket is running, its folder is locked. */
-async function closeEmbedded(dataDir: string, searchPath: string): Promise<OpenWork> {
+async function closeEmbedded(dataDir: string, searchPath: string) {
   const log = { info() {}, warn() {}, error() {} };
   const redis = await startEmbeddedRedis({ dataDir, searchPath, log });
   try {
@@ -62,7 +62,7 @@ async function closeEmbedded(dataDir: string, searchPath: string): Promise<OpenW
   }
 }
 
-async function closeAt(address: RedisAddress): Promise<OpenWork> {
+async function closeAt(address: RedisAddress) {
   setTagName(tagNameOf(address));
   const redis = connectForRequests(address, defaultTiming, () => {});
   try {
@@ -78,17 +78,8 @@ async function closeAt(address: RedisAddress): Promise<OpenWork> {
   }
 }
 
-/** Counts of the closed work in restored data. */
-interface OpenWork {
-  /** Starts and instructions about which people are asked. */
-  exports: number;
-  instructions: number;
-  /** Digests and scheduled exports that are left out, and instructions, replies and clicks that are not read. */
-  skipped: number;
-}
-
 /** Returns the text that the command prints. */
-const textOf = ({ exports, instructions, skipped }: OpenWork) =>
+const textOf = ({ exports, instructions, skipped }: Awaited<ReturnType<typeof closeOpenWork>>) =>
   `Exports whose start people are asked about: ${exports}
 Instructions to the agent that people are asked about: ${instructions}
 Digests, scheduled exports, instructions, replies and clicks that are skipped: ${skipped}
@@ -102,10 +93,11 @@ const LONG_AGO = { token: 'after-restore', sinceMs: 1 };
  * Changes restored data of a stopped Docket. Work may have been done since the backup, so only a person can repeat it.
  * Safe to run twice.
  */
-export async function closeOpenWork(redis: RedisClient): Promise<OpenWork> {
+export async function closeOpenWork(redis: RedisClient) {
   const runs = createRunStore(redis);
   const nowMs = await askTime(redis);
-  const work: OpenWork = { exports: 0, instructions: 0, skipped: 0 };
+  // Starts and instructions about which people are asked; digests that are not posted, and events that are not read.
+  const work = { exports: 0, instructions: 0, skipped: 0 };
 
   /** Makes Docket search for these messages before it posts them, unless Slack is known to have or refuse them. */
   async function search(sinceMs: number, messages: readonly { key: string }[], more: readonly string[] = []) {

@@ -1,13 +1,8 @@
 import type {
-  AllMiddlewareArgs,
   App,
   BlockAction,
   MessageShortcut,
-  SlackActionMiddlewareArgs,
-  SlackCommandMiddlewareArgs,
   SlackShortcut,
-  SlackShortcutMiddlewareArgs,
-  SlackViewMiddlewareArgs,
   SlashCommand,
   ViewOutput,
   ViewSubmitAction,
@@ -93,7 +88,7 @@ export function bind(app: App, parts: BindParts) {
     return arrived;
   }
 
-  app.command(ANY, async ({ ack, body }: SlackCommandMiddlewareArgs & AllMiddlewareArgs) => {
+  app.command(ANY, async ({ ack, body }) => {
     const command = commands.get(body.command);
     const reply = command
       ? await gate.pass(
@@ -132,9 +127,7 @@ export function bind(app: App, parts: BindParts) {
     return reply ?? (opened || clicker.modalId === undefined ? undefined : doneInThread);
   }
 
-  type Click = SlackActionMiddlewareArgs<BlockAction> & AllMiddlewareArgs;
-
-  app.action(ANY, async ({ action, ack, body }: Click) => {
+  app.action<BlockAction>(ANY, async ({ action, ack, body }) => {
     if (urlActions.has(action.action_id)) return ack();
     const isMenu = action.action_id === MENU_ACTION;
     // An entry of a menu names its button; the button's value is the id of the block.
@@ -154,7 +147,7 @@ export function bind(app: App, parts: BindParts) {
     await ack();
   });
 
-  app.shortcut(ANY, async ({ ack, body }: SlackShortcutMiddlewareArgs & AllMiddlewareArgs) => {
+  app.shortcut(ANY, async ({ ack, body }) => {
     const chooser = callerOf(body, receivedMs());
     const shortcut = body.type === 'message_action' ? shortcuts.get(body.callback_id) : undefined;
     const reply =
@@ -167,33 +160,30 @@ export function bind(app: App, parts: BindParts) {
     await ack();
   });
 
-  app.view(
-    { callback_id: ANY, type: 'view_submission' },
-    async ({ ack, body, view }: SlackViewMiddlewareArgs<ViewSubmitAction> & AllMiddlewareArgs) => {
-      const receivedAtMs = receivedMs();
-      const update = (message: Message) =>
-        ack({ response_action: 'update', view: noticeView(view.title.text, message) });
-      const modal = modals.get(view.callback_id);
-      const origin = modalOrigin.safeParse(parseJson(view.private_metadata)).data;
-      if (modal === undefined || origin === undefined) return update(outdated.modal);
-      const submitter = callerOfModal(body, origin, receivedAtMs);
-      const { values, ticked } = fieldsOf(view);
-      const result = await gate.pass(
-        ...(['modal', modal.callbackId, modal.may, submitter] as const),
-        (caller, tools) => modal.submit(values, caller, tools, { ticked, about: origin.about }),
-      );
-      if (!('kind' in result)) return update(result);
-      if (result.kind === 'closed') return ack();
-      if (result.kind === 'problems') return ack({ response_action: 'errors', errors: result.problems });
-      if (result.kind === 'view') {
-        const next = withOrigin(result.view, { ...origin, about: result.about });
-        return ack({ response_action: 'update', view: next });
-      }
-      // Buttons work in the conversation of the command; in a modal their answers would have no place.
-      if (submitter.responseUrl !== undefined && (await answer(submitter, result.message))) return ack();
-      return update(result.message);
-    },
-  );
+  app.view<ViewSubmitAction>({ callback_id: ANY, type: 'view_submission' }, async ({ ack, body, view }) => {
+    const receivedAtMs = receivedMs();
+    const update = (message: Message) =>
+      ack({ response_action: 'update', view: noticeView(view.title.text, message) });
+    const modal = modals.get(view.callback_id);
+    const origin = modalOrigin.safeParse(parseJson(view.private_metadata)).data;
+    if (modal === undefined || origin === undefined) return update(outdated.modal);
+    const submitter = callerOfModal(body, origin, receivedAtMs);
+    const { values, ticked } = fieldsOf(view);
+    const result = await gate.pass(
+      ...(['modal', modal.callbackId, modal.may, submitter] as const),
+      (caller, tools) => modal.submit(values, caller, tools, { ticked, about: origin.about }),
+    );
+    if (!('kind' in result)) return update(result);
+    if (result.kind === 'closed') return ack();
+    if (result.kind === 'problems') return ack({ response_action: 'errors', errors: result.problems });
+    if (result.kind === 'view') {
+      const next = withOrigin(result.view, { ...origin, about: result.about });
+      return ack({ response_action: 'update', view: next });
+    }
+    // Buttons work in the conversation of the command; in a modal their answers would have no place.
+    if (submitter.responseUrl !== undefined && (await answer(submitter, result.message))) return ack();
+    return update(result.message);
+  });
 
   app.event(ANY, async ({ event, body }) => {
     const listener = events.get(event.type);

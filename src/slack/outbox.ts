@@ -1,5 +1,6 @@
 import { hash as digest } from 'node:crypto';
 import type { MessageStore, WantedMessage } from '../store/messages.ts';
+import type { RunRef } from '../store/run-scripts.ts';
 import type { Message } from './blocks.ts';
 
 /**
@@ -19,13 +20,9 @@ export interface OutboxMessage
 /** Records messages for `delivery.ts`; the only way to post. A late call with an older `version` has no effect. */
 export type Outbox = ReturnType<typeof createOutbox>;
 
-export interface OutboxParts {
-  messages: MessageStore;
-  /** Queues the delivery of a message, at once. */
-  wake: (delivery: { job: 'outbox'; id: string }) => Promise<void>;
-}
-
-export function createOutbox({ messages, wake }: OutboxParts) {
+/** `wake` queues the delivery of a message, at once. */
+export function createOutbox(parts: { messages: MessageStore; wake: (delivery: RunRef) => Promise<void> }) {
+  const { messages, wake } = parts;
   return {
     /** Records the wanted form of a message. */
     async publish(

@@ -74,12 +74,6 @@ export interface LoadedRun<R> {
   wakes: number;
 }
 
-/** `consumed`: the save drops that many of the oldest inbox entries. `release` frees the claim. */
-interface SaveOptions {
-  consumed?: number;
-  release?: boolean;
-}
-
 /**
  * Runs of all kinds. After `deadlineMs` of its own clock (`timeMs`), Redis refuses a write with a `ReplyError`, even if it
  * was frozen.
@@ -146,7 +140,7 @@ export function createRunStore(redis: RedisClient) {
 
   async function saveStep<R extends RunBase>(
     run: R,
-    { consumed = 0, release = false }: SaveOptions = {},
+    { consumed = 0, release = false }: { consumed?: number; release?: boolean } = {},
   ): Promise<LoadedRun<R> | undefined> {
     const next = { ...run, rev: run.rev + 1 };
     const touched = [
@@ -170,7 +164,10 @@ export function createRunStore(redis: RedisClient) {
     /** The same for a run that a person changed, at the revision that was read. */
     resume: (run: RunBase, options?: AcceptOptions) =>
       write({ ...run, rev: run.rev + 1 }, String(run.rev), options),
-    /** Saves the next state of a run. Returns it as `loadWithInbox` would; undefined if `run` was not the latest. */
+    /**
+     * Saves the next state of a run, drops the `consumed` oldest entries of its inbox, and with `release` frees the claim.
+     * Returns it as `loadWithInbox` would; undefined if `run` was not the latest.
+     */
     saveStep,
     /** The same outside a step. Returns only the run. */
     async save<R extends RunBase>(run: R, release = false): Promise<R | undefined> {

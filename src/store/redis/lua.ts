@@ -1,12 +1,6 @@
 import { hash } from 'node:crypto';
 import { primaryOf, type RedisClient } from './client.ts';
 
-type LuaScript<Answer> = (
-  redis: RedisClient,
-  keys: string[],
-  args?: readonly (string | number)[],
-) => Promise<Answer>;
-
 /** Lua that sets the local `now` to the time of Redis, in whole milliseconds. */
 export const LUA_NOW = `
 local time = redis.call('TIME')
@@ -18,9 +12,9 @@ local now = time[1] * 1000 + math.floor(time[2] / 1000)
  * whole script follows, and runs after commands that were sent in between. `Answer` is the script's return type: whole
  * numbers, strings, arrays of them, and `null` for nil or false.
  */
-export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
+export function luaScript<Answer = unknown>(source: string) {
   const digest = hash('sha1', source);
-  return async (redis, keys, args = []) => {
+  return async (redis: RedisClient, keys: string[], args: readonly (string | number)[] = []) => {
     try {
       return (await redis.evalsha(digest, keys.length, ...keys, ...args)) as Answer;
     } catch (error) {
@@ -34,7 +28,7 @@ export function luaScript<Answer = unknown>(source: string): LuaScript<Answer> {
  * The same for writes that must survive a failover, such as an accepted request, or the intent to make a call once: it
  * resolves when a replica has the write. It may be executed twice.
  */
-export function lastingScript<Answer = unknown>(source: string): LuaScript<Answer> {
+export function lastingScript<Answer = unknown>(source: string): ReturnType<typeof luaScript<Answer>> {
   const script = luaScript<Answer>(source);
   return (redis, keys, args) => waitForReplica(redis, () => script(redis, keys, args));
 }
