@@ -191,6 +191,13 @@ if redis.call('EXISTS', run) == 1 then wake(run, active, ARGV[1]) end
 return 1
 `);
 
+export const takeAliasScript = lastingScript<0 | 1>(`
+local held = redis.call('GET', KEYS[1]) or ''
+if held ~= ARGV[1] and held ~= ARGV[2] then return 0 end
+redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
+return 1
+`);
+
 const appendScript = lastingScript<'kept' | 'repeated' | 'gone'>(
   `${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)

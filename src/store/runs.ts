@@ -15,6 +15,7 @@ import {
   parseMember,
   type RunRef,
   saveScript,
+  takeAliasScript,
   wakeScript,
 } from './run-scripts.ts';
 
@@ -208,6 +209,9 @@ export function createRunStore(redis: RedisClient) {
     async alias(name: string, runId: string) {
       await redis.set(keys.alias(name), runId, 'PX', retention.runMs);
     },
+    /** The same, if the name has that value still, or this one already. Returns whether it has. */
+    takeAlias: async (name: string, value: string, expected = ''): Promise<boolean> =>
+      (await takeAliasScript(redis, [keys.alias(name)], [value, expected, retention.runMs])) === 1,
     async byAlias(name: string): Promise<string | undefined> {
       return (await redis.get(keys.alias(name))) ?? undefined;
     },

@@ -52,7 +52,9 @@ const update = (action: string) =>
       const known = await tools.intake.loadKnown(wanted.id, updateRun, caller);
       // An open question has its own [Tell again], which warns.
       if (known?.state === 'told' || known?.state === 'unknown') return alreadyToldMessage(known);
-      return change(wanted.id, undefined, caller, tools, tellAgain);
+      return change(wanted.id, undefined, caller, tools, (update, by, nowMs) =>
+        update.state === 'ended' ? restart(update, by, nowMs) : undefined,
+      );
     },
   });
 
@@ -82,7 +84,7 @@ const tellAgain: Change = (run, { id, name }, nowMs) => {
 };
 
 /** What the buttons do. Each returns undefined if the update has moved on since the button was shown. */
-const changes = {
+export const changes = {
   again: tellAgain,
   ran: (run, by, nowMs) => {
     if (!isOpen(run)) return undefined;

@@ -9,10 +9,12 @@ import { updateNeeds, updateSubject } from './feature.ts';
 import {
   advance,
   applyCallback,
+  attemptName,
   endUpdate,
   latestAlias,
   type UpdateEnding,
   type UpdateRun,
+  updateOf,
   updateRun,
   webhookId,
 } from './record.ts';
@@ -81,25 +83,30 @@ const end = (run: UpdateRun, ending: UpdateEnding, { now }: JobContext) =>
 
 /** Whether the deployment was told, or is to be told, of another export since. */
 const isSuperseded = async (run: UpdateRun, { runs }: JobContext) =>
-  ![undefined, run.id].includes(await runs.byAlias(latestAlias(run)));
+  ![undefined, attemptName(run)].includes(await runs.byAlias(latestAlias(run)));
 
 const endSuperseded = (run: UpdateRun, { now }: JobContext) =>
   save(endUpdate(run, { kind: 'superseded' }, now()));
 
 async function begin(run: UpdateRun, context: JobContext): Result {
   const { runs, policy, now } = context;
+  // After a crash, too: the replaced update has to learn of it.
+  const wakeReplaced = async () =>
+    run.replaces !== undefined && runs.markDue('deployment', updateOf(run.replaces));
+  await wakeReplaced();
   const permission = await policy.check(run.by.id, 'deploy');
   if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
   if (permission.kind === 'refused')
     return end(run, { kind: 'permission', contacts: permission.contacts }, context);
   const target = context.deployment(run.project, run.deployment);
   if (target === undefined) return end(run, { kind: 'missing' }, context);
-  const latest = await runs.byAlias(latestAlias(run));
-  // Kept first: after a crash, the replaced update still has to learn of it.
-  if (latest !== undefined && latest !== run.id && latest !== run.replaces)
-    return save({ ...run, replaces: latest });
-  await runs.alias(latestAlias(run), run.id);
-  if (run.replaces !== undefined) await runs.markDue('deployment', run.replaces);
+  const [name, own] = [latestAlias(run), attemptName(run)];
+  const latest = await runs.byAlias(name);
+  if (latest !== undefined && latest > own) return endSuperseded(run, context);
+  const isOther = latest !== undefined && updateOf(latest) !== run.id;
+  if (isOther && latest !== run.replaces) return save({ ...run, replaces: latest });
+  if (!(await runs.takeAlias(name, own, latest))) return 'next';
+  await wakeReplaced();
   const state = target.kind === 'webhook' && target.includeLink ? 'linking' : 'telling';
   return save(advance(run, { state }, now()));
 }
@@ -117,11 +124,13 @@ function retryLater(
   return save({ ...run, failures, nextTryAtMs }, { inMs: nextTryAtMs - now() });
 }
 
-const linkName = ({ id, attempt, renewal }: UpdateRun) => `${id}.${attempt}.${renewal}`;
+/** Each link has a name of its own: a repeated message has the same link, whatever a frozen process still stores. */
+const linkName = ({ id, linkEndsAtMs = 0 }: Pick<UpdateRun, 'id' | 'linkEndsAtMs'>) =>
+  `${id}.${linkEndsAtMs}`;
 
-/** Returns when a link has to be renewed: in time before its end, but not before half its life. */
+/** Returns when a link has to be renewed: in time before its end, but not before half its life, or a minute. */
 function renewalTime(madeAtMs: number, endsAtMs: number): number {
-  const lifeMs = endsAtMs - madeAtMs;
+  const lifeMs = Math.max(endsAtMs - madeAtMs, 2 * MINUTE_MS);
   return Math.max(endsAtMs - Math.max(lifeMs / 10, MIN_AHEAD_MS), madeAtMs + lifeMs / 2);
 }
 
@@ -135,9 +144,10 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
   try {
     const { bundleUrl, expiresAt } = await docs.createBundle({ jobId: run.jobId }, { signal: stopping });
     const linkEndsAtMs = expiresAt ?? now() + HOUR_MS;
-    await links.put(linkName(run), bundleUrl, linkEndsAtMs);
+    await links.put(linkName({ id: run.id, linkEndsAtMs }), bundleUrl, linkEndsAtMs);
     const renewAtMs = renewalTime(now(), linkEndsAtMs);
-    return save(advance(run, { state: 'telling', linkEndsAtMs, renewAtMs }, now()));
+    const { failures } = run;
+    return save(advance(run, { state: 'telling', linkEndsAtMs, renewAtMs, failures }, now()));
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return wait(0);

@@ -48,7 +48,7 @@ export const updateRun = runBase.extend({
   by: person,
   /** The export schedule that asked for it. */
   schedule: z.string().optional(),
-  /** Counts how often people, or the schedule, asked; then the renewed links of this attempt. */
+  /** Counts how often people, or the schedule, asked; then the further links of this attempt. */
   attempt: z.number().int(),
   renewal: z.number().int(),
   attemptAtMs: z.number(),
@@ -56,7 +56,7 @@ export const updateRun = runBase.extend({
   state: z.enum(['accepted', 'linking', 'telling', 'unknown', 'told', 'ended']),
   /** Start of the present state. */
   sinceMs: z.number(),
-  /** The update that this attempt replaces as the latest of its deployment. */
+  /** The name of the attempt that this one replaces as the latest of its deployment. */
   replaces: z.string().optional(),
   /** Consecutive failures of the present call, and when it is tried again. */
   failures: z.number().int(),
@@ -123,9 +123,15 @@ export const canRestart = ({ state }: UpdateRun) => state === 'told' || state ==
 export const endUpdate = (run: UpdateRun, ending: UpdateEnding, nowMs: number): UpdateRun =>
   advance(run, { state: 'ended', ending }, nowMs);
 
-/** Returns the alias of the latest update of a deployment. */
+/** Returns the alias of the attempt that was asked for last, of all updates of a deployment. */
 export const latestAlias = ({ teamId, project, deployment }: UpdateRun) =>
   ['deployment', teamId, project, deployment].join(' ');
+
+/** Returns the name of the present attempt. One that was asked for later has a greater name. */
+export const attemptName = ({ id, attemptAtMs }: UpdateRun) => `${attemptAtMs} ${id}`;
+
+/** Returns the id of the update that an attempt belongs to. */
+export const updateOf = (attempt: string) => attempt.slice(attempt.indexOf(' ') + 1);
 
 /** Returns the `webhook-id` of the present message. A repeat has the same one, and a further link another. */
 export const webhookId = ({ id, attempt, renewal }: UpdateRun) => `msg_${id}_${attempt}_${renewal}`;

@@ -17,20 +17,21 @@ import { createRunStore, type RunBase } from '../../../../src/store/runs.ts';
 import { createThreadStore } from '../../../../src/store/threads.ts';
 import { aLinkRun } from '../export/builders.ts';
 import { createEngine, type Engine } from './engine.ts';
+import { updateScenario } from './updates.ts';
 import { createUpstreams, RESPONSE_URL, SECRET, type Upstreams } from './upstreams.ts';
 
 /** Monday, 2035-01-08 06:00 UTC: later than the real time, by which Redis lets keys expire. */
 const START_MS = Date.UTC(2035, 0, 8, 6);
-const MINUTE_MS = 60_000;
+export const MINUTE_MS = 60_000;
 const DAY_MS = 86_400_000;
 
-const ana = { id: 'U0ANA', name: 'ana', fullMember: true };
+export const ana = { id: 'U0ANA', name: 'ana', fullMember: true };
 const ben = { id: 'U0BEN', name: 'ben', fullMember: true };
-const teamId = 'T0ACME';
-const channel = { id: 'C0DOCS', name: 'docs' };
+export const teamId = 'T0ACME';
+export const channel = { id: 'C0DOCS', name: 'docs' };
 
 /** What people do, and what they must see in the end. */
-interface Scenario {
+export interface Scenario {
   begin(): Promise<unknown>;
   /** Answers an open question. Returns whether there was one. */
   answer?(): Promise<boolean>;
@@ -39,7 +40,7 @@ interface Scenario {
   untilMs?: number;
 }
 
-type Parts = ReturnType<typeof partsOf>;
+export type Parts = ReturnType<typeof partsOf>;
 
 function partsOf(engine: Engine, upstreams: Upstreams) {
   const runs = createRunStore(engine.redis);
@@ -331,10 +332,11 @@ const scenarios = {
   thread: threadScenario,
   digest: digestScenario,
   link: linkScenario,
+  update: updateScenario,
 };
 
-/** Of 20 runs; a digest takes the most steps. */
-const SHARES = { export: 8, thread: 6, link: 5, digest: 1 } as const;
+/** Of 24 runs; a digest takes the most steps. */
+const SHARES = { export: 8, thread: 6, link: 5, digest: 1, update: 4 } as const;
 
 /** Returns what is wrong with all that people see, whatever the scenario. */
 async function checkSlack({ redis, messages, ephemerals }: Parts): Promise<string[]> {

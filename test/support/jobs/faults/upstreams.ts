@@ -10,6 +10,7 @@ import { SlackApiError, TOO_LATE } from '../../../../src/slack/errors.ts';
 import { createStores } from '../../../../src/store/stores.ts';
 import { jobContext } from '../world.ts';
 import type { Engine, Process } from './engine.ts';
+import { createTargets } from './updates.ts';
 
 /** Part of each download link, of the address for uploads, and of the address for ephemerals. */
 export const SECRET = 'sig=5ecret';
@@ -47,7 +48,9 @@ const SLACK_METHODS: Record<string, string> = {
 export type Upstreams = ReturnType<typeof createUpstreams>;
 
 /** Slack and the docs platform: their state, and contexts of processes that call them. */
-export function createUpstreams({ now, random, setContext }: Engine) {
+export function createUpstreams(engine: Engine) {
+  const { now, random, setContext } = engine;
+  const targets = createTargets(engine);
   const messages: Shown[] = [];
   const ephemerals: string[] = [];
   const files = new Map<string, { sharedIn: string[]; completions: number }>();
@@ -245,6 +248,7 @@ export function createUpstreams({ now, random, setContext }: Engine) {
     const context: JobContext = jobContext(process.redis, {
       slack,
       docs: () => docs,
+      deployment: (_project, name) => targets.of(process, name),
       now,
       random,
       timing: defaultTiming,
@@ -267,5 +271,5 @@ export function createUpstreams({ now, random, setContext }: Engine) {
   }
 
   setContext(contextOf);
-  return { messages, ephemerals, files, exports, agentJobs, platform };
+  return { messages, ephemerals, files, exports, agentJobs, platform, targets };
 }

@@ -1,0 +1,186 @@
+import type { Redis } from 'ioredis';
+import { describe, expect, test } from 'vitest';
+import type { DeploymentApi } from '../../../src/deployments/deployment.ts';
+import type { DocsApi } from '../../../src/docs-api/client.ts';
+import type { JobContext } from '../../../src/jobs/context.ts';
+import { updateJob } from '../../../src/jobs/deployment/job.ts';
+import { attemptName, latestAlias, type UpdateRun, updateRun } from '../../../src/jobs/deployment/record.ts';
+import { anUpdate } from '../../support/jobs/deployment/builders.ts';
+import { jobContext } from '../../support/jobs/world.ts';
+import { redisForTests } from '../../support/redis.ts';
+
+const redis = redisForTests();
+const MINUTE_MS = 60_000;
+/** Later than the real time, by which Redis lets keys expire. */
+const NOW_MS = Date.UTC(2035, 0, 8, 6);
+const clock = { ms: NOW_MS };
+const now = () => clock.ms;
+
+/** The receiver: what it was sent, and what it answers. */
+function receiver(answer: () => 'delivered' | 'retry', includeLink = true) {
+  const webhooks: { id: string; body: string }[] = [];
+  const target = {
+    kind: 'webhook',
+    includeLink,
+    async send(webhook: (typeof webhooks)[number]) {
+      webhooks.push(webhook);
+      return { kind: answer(), reason: 'status 500' };
+    },
+  } as unknown as DeploymentApi;
+  return { webhooks, target };
+}
+
+/** The platform: each link is another one. */
+function platform(lifeMs = 60 * MINUTE_MS) {
+  let links = 0;
+  const docs = {
+    async createBundle() {
+      links += 1;
+      return { bundleUrl: `https://bundles.example/${links}`, expiresAt: now() + lifeMs + links };
+    },
+  } as unknown as DocsApi;
+  return docs;
+}
+
+/** A process; `gate` is passed before each of its commands to Redis. */
+function processOf(target: DeploymentApi, docs: DocsApi, gate: (command: string) => unknown = () => {}) {
+  const client = new Proxy(redis.client, {
+    get(real: Redis, name) {
+      const value = Reflect.get(real, name);
+      if (typeof value !== 'function' || name === 'on') return value;
+      return async (...args: unknown[]) => {
+        await gate(String(name));
+        return value.apply(real, args);
+      };
+    },
+  });
+  return jobContext(client, { now, deployment: () => target, docs: () => docs, random: () => 0.5 });
+}
+
+async function stepAll(context: JobContext, ...updates: UpdateRun[]) {
+  for (const { id } of updates) await updateJob.run(id, context);
+}
+
+const at = (ms: number) => ({ attemptAtMs: ms, sinceMs: ms, nextTryAtMs: NOW_MS });
+const first = anUpdate({ id: 'a'.repeat(24), jobId: 'se_1', ...at(NOW_MS) });
+const second = anUpdate({ id: 'b'.repeat(24), jobId: 'se_2', ...at(NOW_MS + 1000) });
+const third = anUpdate({ id: 'c'.repeat(24), jobId: 'se_3', ...at(NOW_MS + 2000) });
+
+/** More commands than an undisturbed update sends. */
+const moments = Array.from({ length: 30 }, (_, at) => at + 1);
+
+describe('updates of one deployment', () => {
+  /** What is told before, what is struck, and what is told then. */
+  const orders = [
+    [[], first, [second, third]],
+    [[], second, [first, third]],
+    [[], third, [first, second]],
+    [[], second, [third, first]],
+    [[first], second, [third]],
+    [[first], third, [second]],
+    [[first, second], third, []],
+  ] as const;
+  const nameOf = ([before, struck, then]: (typeof orders)[number]) =>
+    [...before, { jobId: `${struck.jobId}!` }, ...then].map(({ jobId }) => jobId).join(', ');
+
+  describe.each(['dies', 'freezes'] as const)('one process %s at any command', (trouble) => {
+    test.each(orders.map((order) => [nameOf(order), order] as const))(
+      'in the order %s: only the one that was asked for last is current',
+      async (_, [before, struck, [next, last]]) => {
+        let wasStruck = 0;
+        for (const moment of moments) {
+          await redis.client.flushall();
+          const { target } = receiver(() => 'delivered', false);
+          const docs = platform();
+          const healthy = processOf(target, docs);
+          for (const update of [first, second, third]) await healthy.runs.accept(update);
+          await stepAll(healthy, ...before);
+          let commands = 0;
+          const stopped = Promise.withResolvers<void>();
+          const thawed = Promise.withResolvers<void>();
+          const bad = processOf(target, docs, () => {
+            commands += 1;
+            if (commands !== moment) return undefined;
+            wasStruck += 1;
+            stopped.resolve();
+            return trouble === 'dies' ? new Promise(() => {}) : thawed.promise;
+          });
+          const stepping = updateJob.run(struck.id, bad);
+          await Promise.race([stepping, stopped.promise]);
+          await stepAll(healthy, ...before, ...(next ? [next] : []));
+          if (moment % 2 === 0) await stepAll(healthy, struck);
+          if (last) await stepAll(healthy, last);
+          thawed.resolve();
+          if (trouble === 'freezes' || commands < moment) await stepping;
+          // What waits for nothing is idle: only those that were woken are due.
+          for (let round = 0; round < 4; round += 1)
+            for (const { id } of await healthy.runs.active()) await updateJob.run(id, healthy);
+          const all = await healthy.runs.loadAll([first.id, second.id, third.id], updateRun);
+          const shown = all.map(({ state, ending }) => ending?.kind ?? state);
+          expect([moment, ...shown]).toEqual([moment, 'superseded', 'superseded', 'told']);
+          expect(await healthy.runs.byAlias(latestAlias(third))).toBe(attemptName(third));
+        }
+        expect(wasStruck).toBeGreaterThan(9);
+      },
+    );
+  });
+});
+
+const bodiesById = (webhooks: { id: string; body: string }[]) =>
+  [...Map.groupBy(webhooks, ({ id }) => id).values()].map(
+    (same) => new Set(same.map(({ body }) => body)).size,
+  );
+
+test('a repeated webhook has the same body, whenever a process froze that goes on later', async () => {
+  for (const moment of moments) {
+    await redis.client.flushall();
+    const { target, webhooks } = receiver(() => (webhooks.length === 1 ? 'retry' : 'delivered'));
+    const docs = platform();
+    const healthy = processOf(target, docs);
+    await healthy.runs.accept(first);
+    let commands = 0;
+    const [stopped, thawed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    const frozen = processOf(target, docs, () => {
+      commands += 1;
+      if (commands === moment) stopped.resolve();
+      return commands === moment ? thawed.promise : undefined;
+    });
+    const stepping = updateJob.run(first.id, frozen);
+    await Promise.race([stepping, stopped.promise]);
+    await updateJob.run(first.id, healthy);
+    thawed.resolve();
+    await stepping;
+    clock.ms += MINUTE_MS;
+    await updateJob.run(first.id, healthy);
+    clock.ms = NOW_MS;
+    expect((await healthy.runs.load(first.id, updateRun))?.state).toBe('told');
+    expect([moment, ...bodiesById(webhooks)]).toEqual([moment, 1]);
+  }
+});
+
+test.each([
+  ['end after minutes', 5 * MINUTE_MS, 'status 500'],
+  ['have ended already', -1e7 * MINUTE_MS, 'its link ended'],
+])('a deployment that fails is told for an hour, also if links %s', async (_, lifeMs, reason) => {
+  const { target, webhooks } = receiver(() => 'retry');
+  const docs = platform(lifeMs);
+  const context = processOf(target, docs);
+  await context.runs.accept(first);
+  for (let steps = 0, waitMs: number | undefined = 0; waitMs !== undefined && steps < 400; steps += 1) {
+    waitMs = await updateJob.run(first.id, context);
+    clock.ms += waitMs ?? 0;
+    // Redis goes by its own time.
+    if (waitMs && clock.ms > (await ends(context))) await dropLinks();
+  }
+  const run = await context.runs.load(first.id, updateRun);
+  expect(run?.ending).toEqual({ kind: 'gaveUp', reason });
+  expect(clock.ms - NOW_MS).toBeGreaterThan(58 * MINUTE_MS);
+  expect(bodiesById(webhooks).every((bodies) => bodies === 1)).toBe(true);
+  expect(bodiesById(webhooks).length).toBe(lifeMs > 0 ? 11 : 0);
+  clock.ms = NOW_MS;
+});
+
+const ends = async ({ runs }: JobContext) => (await runs.load(first.id, updateRun))?.linkEndsAtMs ?? Infinity;
+const dropLinks = async () => {
+  for (const key of await redis.client.keys('{docket}:link:*')) await redis.client.del(key);
+};
