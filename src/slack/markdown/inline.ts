@@ -1,24 +1,18 @@
 import { cut, singleLine, stripInvisible } from '../text.ts';
 
-interface Lookup {
-  get(id: string): string | undefined;
-}
+/** What a message can mention: the sign before the name, and the words if there is no name. */
+const MENTIONED = {
+  users: ['@', 'someone'],
+  channels: ['#', 'some-channel'],
+  groups: ['@', 'some-group'],
+} as const;
+type Mentioned = keyof typeof MENTIONED;
 
-/** The mentions of a message, by id. */
-export interface Mentions {
-  users: string[];
-  channels: string[];
-  groups: string[];
-  /** `@here`, `@channel` or `@everyone`. */
-  everybody: boolean;
-}
+/** The ids that a message mentions, and whether it mentions `@here`, `@channel` or `@everyone`. */
+export type Mentions = Record<Mentioned, string[]> & { everybody: boolean };
 
 /** Names by id, without `@` or `#`: people's, channels' and the handles of user groups. */
-export interface Names {
-  users: Lookup;
-  channels: Lookup;
-  groups: Lookup;
-}
+export type Names = Record<Mentioned, { get(id: string): string | undefined }>;
 
 /** For messages whose mentions were not looked up. */
 export const noNames: Names = { users: new Map(), channels: new Map(), groups: new Map() };
@@ -44,24 +38,20 @@ export interface Span {
   leftOut?: boolean;
 }
 
-/** Returns `@ana` or `@"Ana Silva"`. If the id has no name, uses the message's label, or else `@someone`. */
-export const userSpan = (id: string, { names, withoutMention }: MarkdownOptions, label?: string): Span =>
-  id === withoutMention
-    ? { text: '', leftOut: true }
-    : { text: `@${nameOf(names.users.get(id), label) ?? 'someone'}` };
-
 /**
- * Returns `#docs`, or `#some-channel` if the id has no name. The message's label is not used: not everybody may know
- * the name of a private channel.
+ * Returns `@ana`, `@"Ana Silva"` or `#docs`. If the id has no name, uses the message's `label`; a channel has none, since
+ * not everybody may know the name of a private one.
  */
-export const channelSpan = (id: string, { names }: MarkdownOptions): Span => ({
-  text: `#${nameOf(names.channels.get(id)) ?? 'some-channel'}`,
-});
-
-/** Returns `@docs-admins`. If the id has no name, uses the message's label, or else `@some-group`. */
-export const groupSpan = (id: string, { names }: MarkdownOptions, label?: string): Span => ({
-  text: `@${nameOf(names.groups.get(id), label) ?? 'some-group'}`,
-});
+export function mentionSpan(
+  kind: Mentioned,
+  id: string,
+  { names, withoutMention }: MarkdownOptions,
+  label?: string,
+): Span {
+  if (kind === 'users' && id === withoutMention) return { text: '', leftOut: true };
+  const [sign, unknown] = MENTIONED[kind];
+  return { text: `${sign}${nameOf(names[kind].get(id), label) ?? unknown}` };
+}
 
 /** Returns a mention of everybody: `here`, `channel` or `everyone`. */
 export function everybodySpan(range: string, { onEverybody }: MarkdownOptions): Span {
@@ -209,11 +199,11 @@ function parseToken(body: string, reading: MarkdownOptions): Span {
   const bar = body.indexOf('|');
   const target = decodeEntities(bar < 0 ? body : body.slice(0, bar));
   const label = bar < 0 ? '' : decodeEntities(body.slice(bar + 1));
-  if (target.startsWith('@')) return userSpan(target.slice(1), reading, label);
-  if (target.startsWith('#')) return channelSpan(target.slice(1), reading);
+  if (target.startsWith('@')) return mentionSpan('users', target.slice(1), reading, label);
+  if (target.startsWith('#')) return mentionSpan('channels', target.slice(1), reading);
   if (/^[a-z][a-z0-9+.-]*:/i.test(target)) return { text: label, url: target };
   const [kind = '', first = ''] = target.split('^');
-  if (kind === '!subteam') return groupSpan(first, reading, label);
+  if (kind === '!subteam') return mentionSpan('groups', first, reading, label);
   if (kind === '!date') return { text: formatDate(first, label) };
   if (/^!(?:here|channel|everyone|group)$/.test(kind)) return everybodySpan(kind.slice(1), reading);
   return { text: target.startsWith('!') && label !== '' ? label : `<${decodeEntities(body)}>` };

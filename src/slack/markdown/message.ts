@@ -1,19 +1,17 @@
 import { cut, stripInvisible } from '../text.ts';
 import {
-  channelSpan,
   cleanText,
   everybodySpan,
   fence,
   formatDate,
-  groupSpan,
   type MarkdownOptions,
   type Mentions,
+  mentionSpan,
   mrkdwnToMarkdown,
   type Names,
   nameOf,
   renderInline,
   type Span,
-  userSpan,
 } from './inline.ts';
 
 /** The fields of a Slack message with its author's text, as Slack sent them. */
@@ -247,7 +245,8 @@ function renderList(fields: Fields, level: number, reading: MarkdownOptions): st
   return items.join('\n');
 }
 
-const numberOf = (value: unknown) => (typeof value === 'number' ? String(value) : '');
+/** The value of a color, or of a number in a table. */
+const valueText = (value: unknown) => (typeof value === 'number' ? String(value) : cleanText(textOf(value)));
 
 const toCount = (value: unknown) => (Number.isSafeInteger(value) ? Math.max(0, value as number) : 0);
 
@@ -256,12 +255,7 @@ function spansOf(element: unknown, reading: MarkdownOptions): Span[] {
   const fields = fieldsOf(element);
   if (!Array.isArray(fields.elements)) {
     const { bold, italic, strike, code } = fieldsOf(fields.style);
-    const style = {
-      bold: bold === true,
-      italic: italic === true,
-      strike: strike === true,
-      code: code === true,
-    };
+    const style = { bold: !!bold, italic: !!italic, strike: !!strike, code: !!code };
     return [{ ...style, ...elementToSpan(fields, reading) }];
   }
   if (fields.type === 'rich_text_preformatted') return [{ text: codeOf(fields, reading), code: true }];
@@ -275,15 +269,14 @@ function elementToSpan(fields: Fields, reading: MarkdownOptions): Span {
   const field = (name: string) => cleanText(textOf(fields[name]));
   const { type } = fields;
   if (type === 'text' || type === 'raw_text') return { text: field('text') };
-  if (type === 'user') return userSpan(field('user_id'), reading);
-  if (type === 'channel') return channelSpan(field('channel_id'), reading);
-  if (type === 'usergroup') return groupSpan(field('usergroup_id'), reading);
+  if (type === 'user') return mentionSpan('users', field('user_id'), reading);
+  if (type === 'channel') return mentionSpan('channels', field('channel_id'), reading);
+  if (type === 'usergroup') return mentionSpan('groups', field('usergroup_id'), reading);
   if (type === 'broadcast') return everybodySpan(field('range') || 'channel', reading);
   if (type === 'emoji') return { text: emojiOf(field('unicode')) ?? `:${field('name') || 'emoji'}:` };
-  if (type === 'color') return { text: field('value') };
   if (type === 'date') return { text: formatDate(fields.timestamp, field('fallback')) };
   if (type === 'link') return { text: field('text'), ...(field('url') && { url: field('url') }) };
-  return { text: textsIn(fields, reading).join(' ') || numberOf(fields.value) };
+  return { text: textsIn(fields, reading).join(' ') || valueText(fields.value) };
 }
 
 /** Returns the emoji's character if Slack sends it, as for all but a workspace's own emoji. */
