@@ -56,37 +56,28 @@ interface ProjectQuery {
   domain?: string | undefined;
 }
 
-export type ProjectMatch =
-  | { kind: 'project'; project: Project }
-  /** No project has the name of `--project`; `known` has all names. */
-  | { kind: 'unknownProject'; known: string[] }
-  /** The domain is not listed by the named project, or by any; `known` has the listed domains. */
-  | { kind: 'domainRefused'; known: string[] }
-  /** Several projects fit: the person has to choose. */
-  | { kind: 'ambiguous'; among: Project[] };
-
 /**
  * Returns the project of a request: the named one, else its channel's, else its domain's, else the only one. A project
- * that does not list the given domain does not count, not even the channel's.
+ * that does not list the given domain does not count, not even the channel's. `unknownProject`: no project has that
+ * name, `known` has all names. `domainRefused`: the domain is not listed by the named project, or by any; `known` has
+ * the listed ones. `ambiguous`: several projects fit, and the person has to choose.
  */
-export function resolveProject(
-  projects: readonly Project[],
-  { named, channel, domain }: ProjectQuery,
-): ProjectMatch {
+export function resolveProject(projects: readonly Project[], { named, channel, domain }: ProjectQuery) {
   if (named !== undefined) {
     const project = projectNamed(projects, named);
-    if (project === undefined) return { kind: 'unknownProject', known: projects.map(({ name }) => name) };
+    if (project === undefined)
+      return { kind: 'unknownProject' as const, known: projects.map(({ name }) => name) };
     return acceptsDomain(project, domain)
-      ? { kind: 'project', project }
-      : { kind: 'domainRefused', known: domainsOf([project]) };
+      ? { kind: 'project' as const, project }
+      : { kind: 'domainRefused' as const, known: domainsOf([project]) };
   }
   const candidates = projects.filter((project) => acceptsDomain(project, domain));
   const project =
     projectOfChannel(candidates, channel) ?? (candidates.length === 1 ? candidates[0] : undefined);
-  if (project !== undefined) return { kind: 'project', project };
+  if (project !== undefined) return { kind: 'project' as const, project };
   return candidates.length === 0
-    ? { kind: 'domainRefused', known: domainsOf(projects) }
-    : { kind: 'ambiguous', among: candidates };
+    ? { kind: 'domainRefused' as const, known: domainsOf(projects) }
+    : { kind: 'ambiguous' as const, among: candidates };
 }
 
 /** Projects with an id, which the platform requires for agent jobs and analytics. */

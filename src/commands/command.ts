@@ -55,27 +55,18 @@ type Values<Params> = {
 export const ok = <Value>(value: Value) => ({ kind: 'ok' as const, value });
 export const invalid = (...problem: Part[]) => ({ kind: 'unclear' as const, problem });
 
-type ReadCommand<S extends Syntax> =
-  | { kind: 'subcommand'; subcommand: S; input: Record<string, unknown> }
-  | { kind: 'help' }
-  | { kind: 'unclear'; problem: Part[] };
-
 /**
  * Parses the text after a command's name: the subcommand, which comes first, and the values of its arguments and flags.
  * Returns a problem in one line, with the fix. Never throws, unless a `read` does.
  */
-export function readCommand<S extends Syntax>(
-  name: string,
-  subcommands: readonly S[],
-  typed: string,
-): ReadCommand<S> {
+export function readCommand<S extends Syntax>(name: string, subcommands: readonly S[], typed: string) {
   const text = stripInvisible(typed).trim();
-  if (text.toLowerCase() === 'help') return { kind: 'help' };
+  if (text.toLowerCase() === 'help') return { kind: 'help' as const };
   const [first = ''] = text.split(/\s/u, 1);
   const named = subcommands.find(({ verb }) => verb === first.toLowerCase());
   const subcommand = named ?? subcommands.find(({ verb }) => verb === undefined);
   if (subcommand === undefined)
-    return first === '' ? { kind: 'help' } : unknownVerb(name, subcommands, first);
+    return first === '' ? { kind: 'help' as const } : unknownVerb(name, subcommands, first);
 
   const known: Flags = new Map(subcommands.flatMap(({ flags }) => Object.entries(flags)));
   const rest = named === undefined ? text : text.slice(first.length);
@@ -115,7 +106,7 @@ export function readCommand<S extends Syntax>(
     if (parsed.kind === 'unclear') return invalid({ code: `--${flag}` }, ': ', ...[parsed.problem].flat());
     input[flag] = parsed.value;
   }
-  return { kind: 'subcommand', subcommand, input };
+  return { kind: 'subcommand' as const, subcommand, input };
 }
 
 const countTokenArgs = ({ args }: Syntax) =>

@@ -140,12 +140,6 @@ export function connectionProblem(code: string, what: string): string | undefine
   return text && `${text.replace('…', what)} (${code})`;
 }
 
-/** A problem that prevents calls to the platform. `text` is for operators, and names the setting with its fix. */
-interface DocsProblem {
-  name: 'docs_key' | 'docs_forbidden' | 'docs_limited' | 'docs_failing' | 'docs_unreachable';
-  text: string;
-}
-
 /** The project whose key a request used: the setting with its key, or with the name of its file. */
 interface KeyOwner {
   name: string;
@@ -157,11 +151,14 @@ interface KeyOwner {
 export const FORBIDDEN_CAUSES =
   "Check the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.";
 
-/** Returns the problem behind a failed request; undefined for an answer about its job or its input. */
+/**
+ * Returns the problem behind a failed request, which prevents further calls; undefined for an answer about its job or its
+ * input. `text` is for operators, and names the setting with its fix.
+ */
 export function docsProblemOf(
   { operation, error, status, code }: DocsApiRequest,
   { name, apiKeyVariable, apiKeyFile }: KeyOwner,
-): DocsProblem | undefined {
+) {
   const key = `${apiKeyVariable} of project ${name}`;
   if (error === 'key_rejected') {
     const fix = apiKeyFile
@@ -194,7 +191,7 @@ export function docsProblemOf(
   );
 }
 
-const unreachable = (text: string): DocsProblem => ({ name: 'docs_unreachable', text });
+const unreachable = (text: string) => ({ name: 'docs_unreachable', text });
 
 const notThePlatform = (status: number | undefined) =>
   unreachable(

@@ -36,20 +36,15 @@ const BRIEF = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const CALL = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const LAG = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
 
-interface MetricParts {
-  version: string;
-  role: string;
-  jobs: readonly string[];
-  queues: readonly string[];
-  /** Names of rate limits, without their subjects. */
-  limits: readonly string[];
-}
+/** Names in the program; those of rate limits are without their subjects. */
+type LabelLists = Record<'jobs' | 'queues' | 'limits', readonly string[]>;
 
 /**
  * Every metric is defined here; docs/metrics.md explains them. A label's value is always a name in the program, and
  * never one that outsiders choose.
  */
-export function createMetrics({ version, role, jobs, queues, limits }: MetricParts) {
+export function createMetrics(parts: LabelLists & Record<'version' | 'role', string>) {
+  const { version, role, jobs, queues, limits } = parts;
   const registry = new Registry();
   const { counter, gauge, histogram, read } = metricsIn(registry);
   const collectors: (() => Promise<void> | void)[] = [];

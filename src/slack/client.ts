@@ -5,12 +5,6 @@ import { SlackApiError } from './errors.ts';
 import type { BotIdentity } from './reply.ts';
 import { createSlackWeb, type IsTooLate, type SlackWebOptions, uploadBytes } from './web-calls.ts';
 
-/** The bot and its workspace, from `auth.test`. `url` is the workspace's address, with a final slash. */
-export interface Identity extends BotIdentity {
-  botId: string;
-  url: string;
-}
-
 /** Pages of 1,000 people each: private channels are smaller. */
 const MEMBER_PAGES = 5;
 
@@ -41,12 +35,14 @@ const CLOCK_TOLERANCE_MS = 3_600_000;
 
 /** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
 export type SlackApi = ReturnType<typeof createSlackApi>;
+export type Identity = Awaited<ReturnType<SlackApi['identity']>>;
 
 export function createSlackApi(options: SlackWebOptions) {
   const { call, isRefused, refusedForMs, missingScopes } = createSlackWeb(options);
-  let own: Pick<Identity, 'teamId' | 'enterpriseId'> | undefined;
+  let own: Pick<BotIdentity, 'teamId' | 'enterpriseId'> | undefined;
 
-  async function identity(): Promise<Identity> {
+  /** Returns the bot and its workspace. `url` is the workspace's address, with a slash at its end. */
+  async function identity() {
     const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', {});
     if (!team_id || !user_id || !bot_id || !url)
       throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
