@@ -64,10 +64,7 @@ export function createPolicy(parts: PolicyParts) {
   );
 
   /** Looks the person and the groups up concurrently. Rejects if a failed look-up could decide. */
-  async function isAllowed(
-    userId: string,
-    list: readonly string[],
-  ): Promise<{ who: PersonFacts; allowed: boolean }> {
+  async function isAllowed(userId: string, list: readonly string[]) {
     const groups = list.includes(userId) ? [] : list.filter(isGroup);
     const lookUps = groups.map(async (group) => (await members(group)).has(userId) || Promise.reject());
     const inGroup = Promise.any(lookUps).catch(({ errors }: AggregateError) => {

@@ -272,11 +272,7 @@ function callerOf(body: BlockAction | SlackShortcut | ViewSubmitAction, received
  * From a submitted modal: a repeat has the same view id. For people of other organizations `team` is theirs, and only
  * the view names the workspace of the app (bolt-js#1614).
  */
-function callerOfModal(
-  body: ViewSubmitAction,
-  { channel, responseUrl }: ModalOrigin,
-  receivedAtMs: number,
-): Caller {
+function callerOfModal(body: ViewSubmitAction, { channel, responseUrl }: ModalOrigin, receivedAtMs: number) {
   const caller = callerOf(body, receivedAtMs);
   const teamId = body.view.app_installed_team_id || caller.teamId;
   return { ...caller, teamId, channel, requestId: `view ${body.view.id}`, responseUrl };

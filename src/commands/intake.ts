@@ -3,13 +3,8 @@ import type { ModalView } from '@slack/types';
 import { ReplyError } from 'ioredis';
 import { z } from 'zod';
 import type { Limits } from '../jobs/limits.ts';
-import {
-  type ConversationReaders,
-  canSee,
-  type RunRequest,
-  type Viewer,
-  type VisibleKind,
-} from '../jobs/visibility.ts';
+import type { createSystemStatus } from '../jobs/status/status.ts';
+import { type ConversationReaders, canSee, type RunRequest, type VisibleKind } from '../jobs/visibility.ts';
 import { personName } from '../jobs/wording-view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Permission } from '../policy.ts';
@@ -65,11 +60,7 @@ export interface CommandTools extends ConversationReaders {
   /** Returns the latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
   /** Returns the message of `/docs-status`, within `timeoutMs`; never rejects. With `details` it has everything. */
-  systemStatus: (
-    caller: Viewer & { teamId: string },
-    timeoutMs: number,
-    details?: { isAdmin: boolean },
-  ) => Promise<Message>;
+  systemStatus: ReturnType<typeof createSystemStatus>;
   /** Slack's user id of the app. */
   botUserId: string;
   /** The workspace's address, with a slash at its end. */

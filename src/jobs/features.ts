@@ -65,11 +65,7 @@ export function limitsInUse(
 }
 
 /** Returns the features' work in these projects that needs their key, such as "3 exports wait"; empty if there is none. */
-export async function workThatWaits(
-  teamId: string,
-  projects: readonly string[],
-  context: WorkContext,
-): Promise<string> {
+export async function workThatWaits(teamId: string, projects: readonly string[], context: WorkContext) {
   const found = await Promise.all(features.map((feature) => feature.needsKey?.(teamId, projects, context)));
   return workWaitsText(found.flatMap((work) => (work && work.count > 0 ? [work] : [])));
 }

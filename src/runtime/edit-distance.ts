@@ -1,9 +1,5 @@
 /** Returns the known word that a word may misspell, at most `maxSlips` letters away; none for a known word. */
-export function nearest(
-  word: string,
-  known: readonly string[],
-  maxSlips: (known: string) => number,
-): string | undefined {
+export function nearest(word: string, known: readonly string[], maxSlips: (known: string) => number) {
   if (known.includes(word)) return undefined;
   const near = known.filter((one) => editDistance(word, one) <= maxSlips(one));
   return near.toSorted((one, other) => editDistance(word, one) - editDistance(word, other))[0];

@@ -88,12 +88,7 @@ export async function startHttpServer(
 }
 
 /** Makes a server listen, on all addresses unless `host` is given. Returns its port. Throws `OperatorError`. */
-export async function listen(
-  server: Server,
-  setting: PortSetting,
-  port: number,
-  host?: string,
-): Promise<number> {
+export async function listen(server: Server, setting: PortSetting, port: number, host?: string) {
   server.listen(port, host);
   try {
     await once(server, 'listening');

@@ -227,11 +227,7 @@ export function createDelivery(parts: DeliveryParts) {
   }
 
   /** Saves the retry of a failed call, or gives up. `undone` removes the mark of a call. */
-  async function handleFailure(
-    record: MessageRecord,
-    error: unknown,
-    undone?: DeliveryChanges,
-  ): Promise<number | undefined> {
+  async function handleFailure(record: MessageRecord, error: unknown, undone?: DeliveryChanges) {
     // Without the mark, the next process does not wait for this call to take effect.
     if (error instanceof Stopping && undone) await messages.save(record, undone);
     if (!(error instanceof SlackApiError)) throw error;
@@ -258,11 +254,7 @@ export function createDelivery(parts: DeliveryParts) {
   }
 
   /** After a permanent refusal: moves the message to a direct message, once, or else records the refusal. */
-  async function giveUp(
-    record: MessageRecord,
-    code: string,
-    undone?: DeliveryChanges,
-  ): Promise<number | undefined> {
+  async function giveUp(record: MessageRecord, code: string, undone?: DeliveryChanges) {
     const { key, wanted, ts, movedTo } = record;
     if (ts === undefined && wanted.fallbackRecipient !== undefined && movedTo === undefined)
       return save(record, { movedTo: wanted.fallbackRecipient, refusal: code, ...forgetPost }, 0);

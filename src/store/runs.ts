@@ -225,10 +225,7 @@ export function createRunStore(redis: RedisClient) {
       return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
     },
     /** Returns the active runs of one job that were accepted last. `complete`: there are no more. */
-    async latestOf<R extends RunBase>(
-      schema: z.ZodType<R>,
-      job: string,
-    ): Promise<{ runs: R[]; complete: boolean }> {
+    async latestOf<R extends RunBase>(schema: z.ZodType<R>, job: string) {
       const latest = await redis.zrevrange(keys.activeRunsOf(job), 0, LATEST_RUNS);
       const runs = await loadAll(latest.slice(0, LATEST_RUNS), schema);
       return { runs, complete: latest.length <= LATEST_RUNS };

@@ -3,7 +3,7 @@ import { homeRunOf } from '../../jobs/features.ts';
 import { homeRefresh } from '../../jobs/home/job.ts';
 import { homeActions } from '../../jobs/home/view.ts';
 import type { VisibleKind } from '../../jobs/visibility.ts';
-import { type Message, message } from '../../slack/blocks.ts';
+import { message } from '../../slack/blocks.ts';
 import { noticeView } from '../../slack/modals.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../intake.ts';
@@ -25,12 +25,7 @@ const answerButton = defineButton({
   },
 });
 
-async function askAgain(
-  runId: string,
-  id: string,
-  caller: Caller,
-  { intake }: CommandTools,
-): Promise<Message> {
+async function askAgain(runId: string, id: string, caller: Caller, { intake }: CommandTools) {
   const { kind, run } = homeRunOf(await intake.loadVisible(runId, anyKind, caller, gone)) ?? {};
   const needs = kind?.needs;
   if (needs === undefined || run === undefined) return gone;

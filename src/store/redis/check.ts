@@ -153,9 +153,7 @@ function textOf(error: unknown): string {
 }
 
 /** Checks Redis over a new connection. Returns its problems, and its version if it answers. Never rejects. */
-export async function checkRedis(
-  address: RedisAddress,
-): Promise<{ problems: RedisProblem[]; version?: string }> {
+export async function checkRedis(address: RedisAddress) {
   const errors: unknown[] = [];
   const client = connectForCheck(address, (error) => errors.push(error));
   try {

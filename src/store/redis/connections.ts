@@ -88,18 +88,14 @@ export type OnConnectionError = (error: Error) => void;
  * Returns a connection for request handlers. Its commands fail at once while Redis is away, and after `intakeMs` if
  * Redis hangs; it reconnects by itself. Never give it to a BullMQ worker: the time limit kills its blocking read.
  */
-export function connectForRequests(
-  address: RedisAddress,
-  { intakeMs, redisRequestSocketMs }: Pick<Timing, 'intakeMs' | 'redisRequestSocketMs'>,
-  onError: OnConnectionError,
-): RedisClient {
+export function connectForRequests(address: RedisAddress, timing: Timing, onError: OnConnectionError) {
   const redis = connect(address, onError, {
     waits: false,
     retryStrategy: (attempt) => Math.min(50 * 2 ** attempt, 1000),
     options: {
       maxRetriesPerRequest: 0,
-      commandTimeout: intakeMs,
-      ...socketLimits(redisRequestSocketMs),
+      commandTimeout: timing.intakeMs,
+      ...socketLimits(timing.redisRequestSocketMs),
       autoResendUnfulfilledCommands: false,
     },
   });
@@ -107,17 +103,13 @@ export function connectForRequests(
 }
 
 /** Returns a connection for background work: commands wait until Redis is back. Duplicates are for blocking reads. */
-export function connectForWork(
-  address: RedisAddress,
-  { redisWorkSocketMs, redisBlockingSocketMs }: Pick<Timing, 'redisWorkSocketMs' | 'redisBlockingSocketMs'>,
-  onError: OnConnectionError,
-): RedisClient {
+export function connectForWork(address: RedisAddress, timing: Timing, onError: OnConnectionError) {
   const redis = connect(address, onError, {
     waits: true,
     retryStrategy: (attempt) => Math.min(100 * attempt, 1000),
-    options: { maxRetriesPerRequest: null, ...socketLimits(redisWorkSocketMs) },
+    options: { maxRetriesPerRequest: null, ...socketLimits(timing.redisWorkSocketMs) },
   });
-  return withBlockingReads(leaveWrongDatabase(redis), socketLimits(redisBlockingSocketMs));
+  return withBlockingReads(leaveWrongDatabase(redis), socketLimits(timing.redisBlockingSocketMs));
 }
 
 /** Reconnects if SELECT fails: ioredis would continue in database 0, which may have another Docket's data. */

@@ -113,7 +113,7 @@ describe.for(['requests', 'work', 'BullMQ'] as const)('a connection for %s', (ki
 });
 
 test('a blocking read goes on elsewhere as soon as the connection for work does', async () => {
-  const limits = { redisWorkSocketMs: 500, redisBlockingSocketMs: 600_000 };
+  const limits = { ...timing, redisWorkSocketMs: 500, redisBlockingSocketMs: 600_000 };
   const work = connectForWork({ url: way.url }, limits, () => {}) as Redis;
   const blocking = work.duplicate({ connectionName: 'blocks' });
   blocking.on('error', () => {});
