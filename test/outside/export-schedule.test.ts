@@ -1,4 +1,5 @@
-import { beforeEach, describe, expect, test } from 'vitest';
+import { afterAll, beforeEach, describe, expect, test } from 'vitest';
+import { startDeployment } from '../../demo/deployment/deployment.ts';
 import type { Chosen } from '../../demo/slack/choice.ts';
 import { stage } from '../support/flows/stage.ts';
 
@@ -88,7 +89,7 @@ describe('a scheduled export', () => {
       await until([text]);
       await scene.slack.until(() => notified('ana') === mentions, 20_000, `${mentions} mentions`);
     }
-    await until(['⚠️ @ana docs.acme.com has 95 pages now, and 120 in the export before. ▼ 21%']);
+    await until(['⚠️ @ana docs.acme.com has 95 pages now, and 120 in the export before.']);
   });
 
   test('joins the same export if somebody has it running', async () => {
@@ -97,9 +98,12 @@ describe('a scheduled export', () => {
     await asks('/docs-export docs.acme.com', { who: 'ben' });
     await until(['42%']);
     await due();
-    await until(['The same export was running already', '⏳ docs.acme.com · exporting · next: TIME']);
+    await until([
+      'The same export was running already, so I wait',
+      '⏳ docs.acme.com · exporting · next: TIME',
+    ]);
     scene.platform.finish('docs.acme.com');
-    await until(['✅ docs.acme.com · exported TIME', 'Exported, by an export that was running already']);
+    await until(['✅ docs.acme.com · exported TIME', 'The same export was running already: exported.']);
     expect(starts()).toBe(1);
     expect(notified('ana')).toBe(0);
   });
@@ -151,7 +155,7 @@ describe('a scheduled export', () => {
     await due(DAY + 23 * HOUR);
     await until(['✅ docs.acme.com · exported TIME']);
     await due(6 * DAY + 25 * HOUR);
-    await until(['➖ Left out: 1 export, due TIME']);
+    await until(['➖ Left out: 1 export, last due TIME']);
     expect(starts()).toBe(1);
   });
 
@@ -211,5 +215,54 @@ describe('a scheduled export', () => {
     await person('ana').submits({ Domain: 'docs.acme.com', Channel: '#elsewhere', 'Time zone': 'UTC' });
     await scene.slack.until(() => toldLast('ana', '#elsewhere') !== undefined, 20_000, 'an answer');
     expect(toldLast('ana', '#elsewhere')).toContain("I can't post in #elsewhere yet, so nothing was set up.");
+  });
+});
+
+let clock = Date.now;
+const deployment = await startDeployment({ nowMs: () => clock() });
+afterAll(() => deployment.stop());
+
+describe('a scheduled export that updates a deployment', () => {
+  const scene = stage({
+    startMs: MONDAY,
+    platform: { exportPlan: { durationMs: 40 } },
+    bot: {
+      config: `
+projects:
+  acme:
+    domains: [docs.acme.com]
+    deployments:
+      production:
+        webhook: { url: ${deployment.webhookUrl}, secret: { env: DEPLOY_SECRET }, includeLink: true }
+allow: { deploy: [U0ANA], admin: [U0BEN] }
+`,
+      env: { DEPLOY_SECRET: deployment.secret },
+    },
+  });
+  const { asks, person, until, told, toldLast, messageWith } = scene;
+  const field = 'Update after each export';
+  const REFUSED = "You can't update deployments";
+
+  test('tells it of each; who may not update it neither sees the choice nor may change the schedule', async () => {
+    clock = scene.world.now;
+    deployment.docketUrl = `http://127.0.0.1:${scene.world.bots.at(-1)?.port}`;
+    await asks('/docs-export schedule', { who: 'ben' });
+    expect(JSON.stringify(person('ben').modal())).not.toContain(field);
+    await person('ben').closes();
+    await asks('/docs-export schedule');
+    await person('ana').submits({ Label: 'v-{date}', [field]: ['production'], 'Time zone': 'UTC' });
+    await until(['not exported yet', MENU]);
+    await scene.world.jumpTo(MONDAY + 2 * HOUR + 1000);
+    const day = new Date(scene.world.now()).toISOString().slice(0, 10);
+    await until(['12 pages · production serves it since TIME · next: TIME']);
+    expect(deployment.serves()).toMatchObject({ domain: 'docs.acme.com', version: `v-${day}` });
+
+    expect(told(await asks('/docs-export schedule run', { who: 'ben' }))).toContain(REFUSED);
+    for (const button of ['Run now', 'Change']) {
+      await person('ben').clicks(messageWith('12 pages · production'), button);
+      expect(toldLast('ben')).toContain(REFUSED);
+    }
+    expect(person('ben').modal()).toBeUndefined();
+    expect(scene.platform.starts).toHaveLength(1);
   });
 });

@@ -15,7 +15,7 @@ import {
 } from '../../jobs/deployment/record.ts';
 import { alreadyToldMessage, startedMessage } from '../../jobs/deployment/view.ts';
 import { exportKind, latestLink } from '../../jobs/export/record.ts';
-import { cardKey } from '../../jobs/export/view.ts';
+import { rootKey } from '../../jobs/export/view.ts';
 import type { Person } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
@@ -45,7 +45,7 @@ const update = (action: string) =>
       const about = { project, deployment, domain, version, jobId, pages };
       const { sizeBytes, linkEndsAtMs } = link;
       const by = { id: caller.user.id, name: caller.user.name };
-      const place = { under: cardKey(run), asked, inDirectMessage };
+      const place = { under: rootKey(run), asked, inDirectMessage };
       const wanted = newUpdate({ teamId, ...about, sizeBytes, linkEndsAtMs, ...place, by }, tools.now());
       if ((await tools.intake.start(wanted, caller)).kind !== 'repeated')
         return started(wanted, caller, tools);

@@ -1,10 +1,9 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InputBlock, ModalView } from '@slack/types';
-import { z } from 'zod';
+import type { ExportTarget } from '../../jobs/export/record.ts';
 import {
   type ExportSchedule,
   exportNow,
-  exportSchedule,
   exportScheduleActions,
   exportScheduleKind,
   exportSchedulesOf,
@@ -14,14 +13,15 @@ import {
 import { exportScheduleViews } from '../../jobs/export-schedule/view.ts';
 import { changeTimetable, newSchedule } from '../../jobs/schedule/record.ts';
 import { isZone } from '../../jobs/schedule/timetable.ts';
-import { parseJson } from '../../runtime/json.ts';
+import type { Project } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
-import { formView } from '../../slack/modals.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { checkboxField, formView } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { asCode, invalid, ok, type Parsed, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
+import { closedWith, type Modal, type SubmitResult } from '../registry.ts';
 import {
   CANNOT_SEE,
   mayUse,
@@ -31,7 +31,7 @@ import {
   timetableFields,
   zoneOf,
 } from '../schedule.ts';
-import { exportFlags, pathsOn } from './args.ts';
+import { exportFlags } from './args.ts';
 import { contentFields, readTarget, siteFields } from './modal.ts';
 
 const schedules = scheduleCommands<ExportSchedule>({
@@ -44,23 +44,46 @@ const schedules = scheduleCommands<ExportSchedule>({
 
 const CALLBACK_ID = 'export.schedule';
 
-/** What a person chooses, and may change. */
-const settings = exportSchedule.pick({ timetable: true, version: true, paths: true, deployments: true });
-type Settings = z.infer<typeof settings>;
+type Settings = Pick<ExportSchedule, 'timetable' | 'version' | 'paths' | 'deployments'>;
 
-const settingFields = ({ timetable, version, paths }: Settings): InputBlock[] => [
-  ...timetableFields(timetable, true),
-  ...contentFields(
-    { version, paths },
-    'Such as "nightly {date}": the day of the export takes the place of {date}.',
-  ),
-];
+/** Slack's maximum of checkboxes. */
+const MAX_DEPLOYMENTS = 10;
+
+/** The fields for what people may change. `projects` are those whose deployments this person may tell. */
+function settingFields(
+  { timetable, version, paths, deployments }: Settings,
+  projects: readonly Project[],
+): InputBlock[] {
+  const isOne = projects.filter(({ deployments = [] }) => deployments.length > 0).length === 1;
+  const choices = projects.flatMap(({ name: project, deployments = [] }) =>
+    deployments.map(({ name }) => ({
+      label: cut(isOne ? name : `${project} · ${name}`, SLACK_LIMITS.optionText),
+      value: `${project} ${name}`,
+    })),
+  );
+  return [
+    ...timetableFields(timetable, true),
+    ...contentFields({ version, paths }, 'Such as "nightly {date}". The day replaces {date}.'),
+    ...(choices.length === 0
+      ? []
+      : [
+          checkboxField({
+            ...{ block: 'deployments', label: 'Update after each export' },
+            choices: choices.slice(0, MAX_DEPLOYMENTS),
+            initial: choices.map(({ value }) => value).filter((one) => deployments.includes(nameIn(one))),
+          }),
+        ]),
+  ];
+}
+
+const nameIn = (value: string) => value.slice(value.indexOf(' ') + 1);
 
 /** Asks for the settings of a new schedule. */
 export function createScheduleView(
   zone: string | undefined,
   caller: Pick<Caller, 'channel'>,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
+  mayDeploy: boolean,
 ): ModalView {
   const timetable = { time: '06:00', zone: zone !== undefined && isZone(zone) ? zone : 'UTC' };
   return formView({
@@ -70,47 +93,75 @@ export function createScheduleView(
     fields: [
       ...siteFields({ domain: docsDomain }, projects),
       placeField(caller, "I'll keep one message there up to date."),
-      ...settingFields({ timetable, deployments: [] }),
+      ...settingFields({ timetable, deployments: [] }, mayDeploy ? projects : []),
     ],
   });
 }
 
 /** Asks for changes of a schedule. */
-export const changeScheduleView = (run: ExportSchedule): ModalView =>
+export const changeScheduleView = (run: ExportSchedule, projects: readonly Project[]): ModalView =>
   formView({
     title: 'Change a schedule',
     submit: 'Change',
     callback: CALLBACK_ID,
     intro: message([[{ bold: cut(singleLine(run.site), 80) }, ' in ', { channel: run.channel }]]),
-    fields: settingFields(run),
+    fields: settingFields(
+      run,
+      projects.filter(({ name }) => name === run.project),
+    ),
   });
 
-/** The metadata of the change modal: the schedule, and a digest of its settings when the modal was opened. */
-const changeAbout = z.object({ schedule: z.string(), shown: z.string() });
-
-const digestOf = (run: Settings) => idOf(JSON.stringify(settings.parse(run)));
+/** Whoever changes or starts what deployments are told needs the permission for that. */
+const requireDeploy = async (
+  { site, deployments }: Pick<ExportSchedule, 'site' | 'deployments'>,
+  tools: CommandTools,
+) => deployments.length > 0 && (await tools.requirePermission('deploy', site));
 
 async function openChange(run: ExportSchedule, caller: Caller, tools: CommandTools): Promise<undefined> {
-  const about: z.infer<typeof changeAbout> = { schedule: run.id, shown: digestOf(run) };
-  await tools.openModal(caller, changeScheduleView(run), JSON.stringify(about));
+  await requireDeploy(run, tools);
+  const mayDeploy = await tools.hasPermission('deploy');
+  await tools.openModal(caller, changeScheduleView(run, mayDeploy ? tools.projects : []), run.id);
   return undefined;
 }
 
+/** Sets up a schedule, or changes the one that it is about. */
 export const exportScheduleModal: Modal = {
   callbackId: CALLBACK_ID,
   may: 'export',
 
-  async submit(values, caller, tools, { about }) {
+  async submit(values, caller, tools, { about, ticked }) {
     const problems: Record<string, string> = {};
+    const known = about === undefined ? undefined : await schedules.load(about, caller, tools);
+    const { channel = '' } = values;
+    if (!known && !(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
     const timetable = readTimetable(values, problems, true);
-    return about === undefined
-      ? create(values, timetable, problems, caller, tools)
-      : change(changeAbout.parse(parseJson(about)), values, timetable, problems, caller, tools);
+    const site = known && { domain: known.site, project: known.project };
+    const privately = known?.privately ?? (tools.links === 'requester' || !caller.user.fullMember);
+    // The first export shows whether the platform knows the domain.
+    const read = readTarget({ ...values, ...site }, privately, caller, tools, true);
+    const target = 'target' in read ? read.target : undefined;
+    if ('problems' in read) Object.assign(problems, read.problems);
+    const label = target && timetable && labelProblem({ ...target, timetable }, tools.now());
+    if (label !== undefined) problems.version = label;
+    const chosen = ticked.deployments ?? [];
+    if (target && chosen.some((one) => !one.startsWith(`${target.project} `)))
+      problems.deployments = `Choose deployments of ${cut(target.project, 40)}, the project of this site.`;
+    // The form about a schedule has no field for its site.
+    const ofSite = problems.domain ?? problems.project;
+    if (known && ofSite) return { kind: 'message', message: message([ofSite]) };
+    if (!target || !timetable || Object.keys(problems).length > 0) return { kind: 'problems', problems };
+    const deployments = ticked.deployments?.map(nameIn) ?? known?.deployments ?? [];
+    const { version, paths } = target;
+    const settings = { timetable, version, paths, deployments };
+    await requireDeploy(
+      { site: target.domain, deployments: [...deployments, ...(known?.deployments ?? [])] },
+      tools,
+    );
+    return known
+      ? change(known.id, settings, caller, tools)
+      : create({ ...settings, ...target, channel }, caller, tools);
   },
 };
-
-type Problems = Record<string, string>;
-type Timetable = ReturnType<typeof readTimetable>;
 
 /** Returns the problem with a label when the date stands in it. */
 function labelProblem(settings: Pick<Settings, 'version' | 'timetable'>, nowMs: number): string | undefined {
@@ -119,33 +170,17 @@ function labelProblem(settings: Pick<Settings, 'version' | 'timetable'>, nowMs: 
 }
 
 async function create(
-  values: ModalValues,
-  timetable: Timetable,
-  problems: Problems,
+  { domain: site, ...chosen }: Settings & ExportTarget & { channel: string },
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
-  const { channel = '' } = values;
-  const nowMs = tools.now();
-  const isPrivate = tools.links === 'requester' || !caller.user.fullMember;
-  // The first export shows whether the platform knows the domain.
-  const read = readTarget(values, isPrivate, caller, tools, true);
-  if ('problems' in read) Object.assign(problems, read.problems);
-  if (!(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
-  const target = 'target' in read ? read.target : undefined;
-  const label = target && timetable && labelProblem({ ...target, timetable }, nowMs);
-  if (label !== undefined) problems.version = label;
-  if (target === undefined || timetable === undefined || Object.keys(problems).length > 0)
-    return { kind: 'problems', problems };
-  const { project, domain: site, version, paths, privately } = target;
+  const { channel, project } = chosen;
   const wanted = {
-    ...{ job: 'export-schedule' as const, project, site, version, paths, privately, timetable, channel },
+    ...{ job: 'export-schedule' as const, site, ...chosen, isPublic: await tools.isPublic(channel) },
     // One for each site in a channel.
     claim: idOf('export-schedule', caller.teamId, channel, project, site),
-    isPublic: await tools.isPublic(channel),
-    deployments: [],
   };
-  const acceptance = await tools.intake.start(newSchedule(wanted, caller, nowMs), caller);
+  const acceptance = await tools.intake.start(newSchedule(wanted, caller, tools.now()), caller);
   if (acceptance.kind !== 'claimed') return { kind: 'closed' };
   await tools.audit({ subject: site, result: 'scheduled already' });
   const text = `That channel already has a schedule of ${cut(singleLine(site), 40)}. Close this, type /docs-export schedule list, and choose [Change].`;
@@ -153,46 +188,28 @@ async function create(
 }
 
 async function change(
-  { schedule: id, shown }: z.infer<typeof changeAbout>,
-  values: ModalValues,
-  timetable: Timetable,
-  problems: Problems,
+  id: string,
+  chosen: Settings,
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
-  const nowMs = tools.now();
-  const { site } = await schedules.load(id, caller, tools);
-  const version = exportFlags.version.read(values.version);
-  const typed = exportFlags.paths.read(values.paths);
-  const paths = typed.kind === 'ok' && typed.value ? pathsOn(site, typed.value) : typed;
-  if (version.kind === 'unclear') problems.version = version.problem;
-  if (paths.kind === 'unclear') problems.paths = paths.problem;
-  if (version.kind === 'unclear' || paths.kind === 'unclear' || timetable === undefined)
-    return { kind: 'problems', problems };
-  const chosen: Settings = { timetable, version: version.value, paths: paths.value, deployments: [] };
-  const label = labelProblem(chosen, nowMs);
-  if (label !== undefined) return { kind: 'problems', problems: { version: label } };
-  const changed = (latest: ExportSchedule): ExportSchedule | undefined =>
-    [shown, digestOf(chosen)].includes(digestOf(latest))
-      ? {
-          ...changeTimetable(latest, timetable, nowMs),
-          ...chosen,
-          // With other paths, the number of pages compares with none before.
-          ...(!isDeepStrictEqual(latest.paths, chosen.paths) &&
-            latest.exported && { exported: { atMs: latest.exported.atMs } }),
-        }
-      : undefined;
+  const changed = (latest: ExportSchedule): ExportSchedule => ({
+    ...changeTimetable(latest, chosen.timetable, tools.now()),
+    ...chosen,
+    // Other pages compare with none before.
+    ...(!isDeepStrictEqual(latest.paths, chosen.paths) &&
+      latest.exported && { exported: { ...latest.exported, pages: undefined } }),
+  });
   const { after } = await schedules.save(id, caller, tools, changed, 'changed');
-  if (after !== undefined) return { kind: 'message', message: exportScheduleViews.changed(after) };
-  const text = 'It was changed in the meantime. Close this and choose [Change] again.';
-  return { kind: 'problems', problems: { time: text } };
+  return closedWith(after && exportScheduleViews.changed(after));
 }
 
 /** Exports now, unless an export of the schedule is running. */
-async function runNow({ id }: ExportSchedule, caller: Caller, tools: CommandTools): Promise<Message> {
+async function runNow(run: ExportSchedule, caller: Caller, tools: CommandTools): Promise<Message> {
+  await requireDeploy(run, tools);
   const begin = (latest: ExportSchedule) =>
     isExporting(latest) || latest.ownerLeft ? undefined : exportNow(latest, tools.now());
-  const { before, after } = await schedules.save(id, caller, tools, begin, 'run now');
+  const { before, after } = await schedules.save(run.id, caller, tools, begin, 'run now');
   const place = [` · ${cut(singleLine(before.site), 80)}: see its message in `, { channel: before.channel }];
   if (after !== undefined) return message([[{ bold: 'On its way' }, ...place]]);
   return before.ownerLeft
@@ -223,7 +240,8 @@ export const exportScheduleCommand = subcommand({
   example: '/docs-export schedule',
   async run({ verb }, caller, tools) {
     if (verb === undefined) {
-      await tools.openModal(caller, createScheduleView(await zoneOf(caller, tools), caller, tools));
+      const [zone, mayDeploy] = await Promise.all([zoneOf(caller, tools), tools.hasPermission('deploy')]);
+      await tools.openModal(caller, createScheduleView(zone, caller, tools, mayDeploy));
       return undefined;
     }
     const visible = await schedules.find(caller, tools);

@@ -81,6 +81,13 @@ export const updateRun = runBase.extend({
 });
 export type UpdateRun = z.infer<typeof updateRun>;
 
+/** What a schedule's message shows of an update. */
+export const updateState = updateRun.pick({
+  ...{ id: true, deployment: true, state: true, toldAtMs: true, renewal: true },
+  ...{ outcome: true, workflow: true, ending: true },
+});
+export type UpdateState = z.infer<typeof updateState>;
+
 export const updateKind: VisibleKind<UpdateRun> = {
   what: 'update',
   record: updateRun,

@@ -4,7 +4,7 @@ import type { OutboxMessage } from '../../slack/outbox.ts';
 import { cut, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { site } from '../export/progress-view.ts';
 import { FAILURE_SHOWN_AFTER, personName, platformReasonText } from '../wording-view.ts';
-import { deploymentActions, type UpdateRun, updateActions } from './record.ts';
+import { deploymentActions, type UpdateRun, type UpdateState, updateActions } from './record.ts';
 
 export const nameOf = ({ deployment }: Pick<UpdateRun, 'deployment'>) => sanitizeUserText(deployment, 60);
 
@@ -51,11 +51,11 @@ export function updateMessages(run: UpdateRun): OutboxMessage[] {
 }
 
 /** Whether the run of its workflow ended without success. */
-const hasFailedWorkflow = ({ workflow }: UpdateRun) =>
+const hasFailedWorkflow = ({ workflow }: UpdateState) =>
   workflow?.conclusion !== undefined && workflow.conclusion !== 'success';
 
 /** The state in one line, as a fact about the deployment; also for the message of a schedule. */
-function updateFact(run: UpdateRun): Part[] {
+export function updateFact(run: UpdateState): Part[] {
   const { state, ending, outcome, workflow, toldAtMs } = run;
   const fact = (...parts: Part[]) => [{ bold: nameOf(run) }, ...parts];
   if (state === 'unknown') return fact(' needs an answer');

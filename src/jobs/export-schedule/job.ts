@@ -1,10 +1,12 @@
+import { isDeepStrictEqual } from 'node:util';
 import { claimMsOf } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { deliveryCheckMs, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
+import { newUpdate, type UpdateState, updateRun, updateState } from '../deployment/record.ts';
 import { cardPermalink } from '../export/feature.ts';
-import { type ExportRun, exportRun } from '../export/record.ts';
+import { type ExportRun, exportRun, latestLink } from '../export/record.ts';
 import { standingKey } from '../export/view.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
@@ -49,7 +51,10 @@ async function step(run: ExportSchedule, context: JobContext): Promise<Result> {
   if (run.state === 'testing') return awaitTest(run, context);
   if (run.state === 'removed') return idle;
   return (
-    (await announceTakeover(run, context)) ?? (await followExport(run, context)) ?? startDue(run, context)
+    (await announceTakeover(run, context)) ??
+    (await followExport(run, context)) ??
+    (await followUpdates(run, context)) ??
+    startDue(run, context)
   );
 }
 
@@ -64,11 +69,9 @@ const publish = (
 ) =>
   outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message, ...more }, run.rev);
 
-const inThread = ({ id }: ExportSchedule) => ({ under: standingKey(id) });
-
-/** Publishes a message that mentions the owner, who gets it by direct message if the thread refuses it. */
-const tellOwner = (run: ExportSchedule, name: string, message: Message, context: JobContext) =>
-  publish(run, name, inThread(run), message, context, { fallbackRecipient: run.owner.id });
+/** The same in the schedule's thread; the owner gets it by direct message if the thread refuses it. */
+const publishInThread = (run: ExportSchedule, name: string, message: Message, context: JobContext) =>
+  publish(run, name, { under: standingKey(run.id) }, message, context, { fallbackRecipient: run.owner.id });
 
 /** The schedule's message shows whether the app may post in the channel. */
 async function awaitTest(run: ExportSchedule, context: JobContext): Promise<Result> {
@@ -131,8 +134,11 @@ async function publishJoined(run: ExportSchedule, exportId: string, context: Job
   const viewer = { user: { id: run.owner.id, fullMember: true }, channel: { id: run.channel } };
   const parts = { ...context, workspaceUrl: context.workspaceUrl() };
   const thread = other && (await cardPermalink(other, viewer, parts));
-  const message = exportScheduleNotes.joined(run, thread);
-  await publish(run, `joined.${run.latest?.dueAtMs}`, inThread(run), message, context);
+  const { dueAtMs, ending = 'done' } = run.latest ?? {};
+  const isFailed = ending !== 'done' && ending !== 'left';
+  // An edit would notify nobody.
+  const name = `${isFailed ? 'failed' : 'joined'}.${dueAtMs}`;
+  await publishInThread(run, name, exportScheduleNotes.joined(run, thread, isFailed), context);
 }
 
 /** Records how an export ended. The messages of a failed one are its own, unless it was started for other people. */
@@ -148,36 +154,69 @@ async function recordOutcome(
     ...run,
     latest: { ...latest, state: 'ended', ending, endedAtMs: found.sinceMs },
   };
-  const next = ending === 'done' ? withSuccess(ended, found, nowMs) : withFailure(ended, latest, nowMs);
+  const next =
+    ending === 'done'
+      ? withSuccess(ended, found, await tellDeployments(run, found, context), nowMs)
+      : withFailure(ended, latest, nowMs);
   const name = `${latest.dueAtMs}.${found.attempt}.${found.resumed}`;
   if (latest.joined) await publishJoined(next, found.id, context);
-  if (ending === 'done') {
-    if (hasOtherPages(next))
-      await tellOwner(next, `pages.${name}`, exportScheduleNotes.pagesChanged(next), context);
-  } else if (found.ending?.kind === 'noPlace') {
+  const { pages, pagesBefore = pages } = next.exported ?? {};
+  if (found.ending?.kind === 'noPlace') {
     const message = exportScheduleNotes.noPlace(next, found.ending.code);
     await publish(next, `no-place.${name}`, { user: run.owner.id }, message, context);
-  } else if (latest.joined && ending !== 'left')
-    await tellOwner(next, `failed.${name}`, exportScheduleNotes.joinedFailed(next), context);
+  } else if (ending === 'done' && pages !== undefined && pagesBefore !== undefined) {
+    const message = exportScheduleNotes.pagesChanged(next, pages, pagesBefore);
+    const isFarOff = Math.abs(pages - pagesBefore) > MAX_CHANGE * pagesBefore;
+    if (isFarOff) await publishInThread(next, `pages.${name}`, message, context);
+  }
   const isPaused = next.state === 'paused' && run.state === 'active';
-  if (isPaused) await tellOwner(next, `paused.${name}`, exportScheduleNotes.paused(next), context);
+  if (isPaused) await publishInThread(next, `paused.${name}`, exportScheduleNotes.paused(next), context);
   return save(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
 }
 
-function withSuccess(run: ExportSchedule, found: ExportRun, nowMs: number): ExportSchedule {
+function withSuccess(run: ExportSchedule, found: ExportRun, updates: UpdateState[], nowMs: number) {
   const { completedAtMs: atMs = found.sinceMs, pageCount: pages } = found;
-  return countSuccess({ ...run, exported: { atMs, pages, pagesBefore: run.exported?.pages } }, nowMs);
+  return countSuccess(
+    { ...run, exported: { atMs, pages, pagesBefore: run.exported?.pages, updates } },
+    nowMs,
+  );
+}
+
+/** Has the deployments told of an export, in the owner's name. A person may have done so already. */
+async function tellDeployments(run: ExportSchedule, found: ExportRun, { runs, wake, now }: JobContext) {
+  const { id: schedule, teamId, project, owner: by, channel, isPublic } = run;
+  const { domain, version, jobId = '', pageCount: pages } = found;
+  const { sizeBytes, linkEndsAtMs } = latestLink(found) ?? {};
+  const about = { project, domain, version, jobId, pages, sizeBytes, linkEndsAtMs };
+  const place = { under: standingKey(schedule), asked: { channel, isPublic }, inDirectMessage: false };
+  const updates = run.deployments.map((deployment) =>
+    newUpdate({ teamId, ...about, deployment, ...place, by, schedule }, now()),
+  );
+  for (const update of updates) {
+    await runs.accept(update);
+    await wake(update);
+  }
+  return updates.map((update) => updateState.parse(update));
+}
+
+/** Each step of an update wakes the schedule. Returns undefined if its message shows their states already. */
+async function followUpdates(run: ExportSchedule, { runs }: JobContext): Promise<Result | undefined> {
+  const { exported } = run;
+  if (exported === undefined || exported.updates.length === 0) return undefined;
+  const found = await runs.loadAll(
+    exported.updates.map(({ id }) => id),
+    updateRun,
+  );
+  const updates = exported.updates.map((known) =>
+    updateState.parse(found.find(({ id }) => id === known.id) ?? known),
+  );
+  if (isDeepStrictEqual(updates, exported.updates)) return undefined;
+  return save({ ...run, exported: { ...exported, updates } });
 }
 
 /** A due time fails once, however often people try again. One that a person left alone is no failure. */
 const withFailure = (run: ExportSchedule, before: Latest, nowMs: number): ExportSchedule =>
   before.ending !== undefined || run.latest?.ending === 'left' ? run : countFailure(run, nowMs);
-
-function hasOtherPages({ exported }: ExportSchedule): boolean {
-  const { pages, pagesBefore } = exported ?? {};
-  if (pages === undefined || pagesBefore === undefined) return false;
-  return Math.abs(pages - pagesBefore) > MAX_CHANGE * pagesBefore;
-}
 
 /** Begins the export that is due, unless one is running. */
 async function startDue(run: ExportSchedule, context: JobContext): Promise<Result> {
@@ -196,13 +235,7 @@ async function startDue(run: ExportSchedule, context: JobContext): Promise<Resul
   const next = { ...run, nextAtMs };
   const lastMissedMs = missed.at(-1);
   if (lastMissedMs !== undefined)
-    await publish(
-      run,
-      `skipped.${lastMissedMs}`,
-      inThread(run),
-      exportScheduleNotes.skipped(missed),
-      context,
-    );
+    await publishInThread(run, `skipped.${lastMissedMs}`, exportScheduleNotes.skipped(missed), context);
   if (owner?.kind === 'refused') return pauseWithoutOwner(next, !owner.person.active, context);
   const audit = missed.length > 0 ? { audit: `skipped: ${missed.length}` } : {};
   return save(dueAtMs === undefined ? next : exportNow(next, dueAtMs), audit);

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import type { RunStore } from '../../store/runs.ts';
+import { updateState } from '../deployment/record.ts';
 import { type ExportRun, endingKinds, newExportRun } from '../export/record.ts';
 import { schedule, visibleSchedule } from '../schedule/record.ts';
 import type { VisibleKind } from '../visibility.ts';
@@ -32,12 +33,13 @@ export const exportSchedule = schedule.extend({
       endedAtMs: z.number().optional(),
     })
     .optional(),
-  /** The latest successful export, and the number of pages in the one before. */
+  /** The latest successful export, the number of pages in the one before, and the deployments that are told of it. */
   exported: z
     .object({
       atMs: z.number(),
       pages: z.number().optional(),
       pagesBefore: z.number().optional(),
+      updates: z.array(updateState),
     })
     .optional(),
 });

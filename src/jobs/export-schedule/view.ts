@@ -10,6 +10,7 @@ import {
 } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { countOf, formatCount, joinFacts, lowerFirst, sanitizeUserText } from '../../slack/text.ts';
+import { updateFact } from '../deployment/view.ts';
 import { onlyPages, WORDS } from '../export/progress-view.ts';
 import { standingKey } from '../export/view.ts';
 import { timetableText } from '../schedule/timetable.ts';
@@ -64,6 +65,7 @@ function standingMessage(run: ExportSchedule): Message {
     ],
     exported && !isExported && ['last exported ', moment(exported.atMs)],
     exported && pagesText(exported),
+    ...(exported?.updates ?? []).map(updateFact),
     state === 'paused' && !isPaused && stateParts(run),
     (state === 'active' || state === 'testing') && ['next: ', moment(run.nextAtMs)],
   ];
@@ -98,60 +100,39 @@ function pagesText({ pages, pagesBefore = pages }: NonNullable<ExportSchedule['e
   return countOf(pages, 'page') + change;
 }
 
-const MAX_LISTED = 5;
-
 /** The further messages of the schedule's steps. */
 export const exportScheduleNotes = {
   /** In the thread: exports that were missed. */
-  skipped(missed: readonly number[]): Message {
-    const listed = missed.slice(-MAX_LISTED).map((dueAtMs) => [moment(dueAtMs)]);
-    const more = missed.length - listed.length;
-    return layout({
+  skipped: (missed: readonly number[]): Message =>
+    layout({
       icon: '➖',
-      lines: [
-        [
-          `Left out: ${countOf(missed.length, 'export')}, due ${more > 0 ? `${formatCount(more)} times before, and ` : ''}`,
-          ...joinParts(listed, ', '),
-        ],
-      ],
+      lines: [[`Left out: ${countOf(missed.length, 'export')}, last due `, moment(missed.at(-1) ?? 0)]],
       small: ['Of several missed exports, only the last is made up for, within a day.'],
-    });
-  },
+    }),
 
-  /** In the thread: an export of other people serves as well. `thread` is its address, if people there may see it. */
-  joined: (run: ExportSchedule, thread: string | undefined): Message => {
+  /** In the thread: an export of other people serves as well. Its own messages do not mention the owner. */
+  joined(run: ExportSchedule, thread: string | undefined, isFailed: boolean): Message {
     const { icon, label } = wordOf(run);
+    const text = 'The same export was running already';
     return layout({
       icon,
+      mention: isFailed ? [run.owner] : [],
       lines: [
-        run.latest?.state === 'ended'
-          ? `${label}, by an export that was running already`
-          : 'The same export was running already, so I wait for that one.',
+        run.latest?.state === 'ended' ? `${text}: ${lowerFirst(label)}.` : `${text}, so I wait for it.`,
       ],
       buttons: openThreadButton(exportScheduleActions.openThread, thread),
     });
   },
 
-  /** The same, which failed: its own messages mention other people. */
-  joinedFailed: (run: ExportSchedule): Message =>
-    layout({
-      icon: wordOf(run).icon,
-      mention: [run.owner],
-      lines: [`${site(run)} · ${lowerFirst(wordOf(run).label)}. It was an export that was running already.`],
-      buttons: buttons(run, 'runNow'),
-    }),
-
   /** In the thread: the site has far more pages than before, or far fewer. */
-  pagesChanged({ exported: { pages = 0, pagesBefore = 0 } = { atMs: 0 }, ...run }: ExportSchedule): Message {
-    const percent = Math.round((100 * Math.abs(pages - pagesBefore)) / pagesBefore);
-    const change = `${pages > pagesBefore ? '▲' : '▼'} ${formatCount(percent)}%`;
-    const text = `${site(run)} has ${countOf(pages, 'page')} now, and ${formatCount(pagesBefore)} in the export before.`;
-    return layout({
+  pagesChanged: (run: ExportSchedule, pages: number, before: number): Message =>
+    layout({
       icon: '⚠️',
       mention: [run.owner],
-      lines: [[text, pagesBefore > 0 ? ` ${change}` : '']],
-    });
-  },
+      lines: [
+        `${site(run)} has ${countOf(pages, 'page')} now, and ${formatCount(before)} in the export before.`,
+      ],
+    }),
 
   /** In the thread: it paused itself. */
   paused: (run: ExportSchedule): Message =>
@@ -169,34 +150,27 @@ export const exportScheduleNotes = {
     }),
 
   /** To the owner: the channel takes no message, so nothing was started. */
-  noPlace(run: ExportSchedule, code: string): Message {
-    const then: Part[] = isNotThere(code)
-      ? [' any more. Type ', { code: '/invite @Docket' }, ' there, then choose [Run now].']
-      : [` any more (${code}).`];
-    return layout({
-      icon: '❌',
-      lines: [[`${site(run)} was not exported: I can't post in `, { channel: run.channel }, ...then]],
-      buttons: primaryFirst(run, 'runNow', 'remove'),
-    });
-  },
+  noPlace: (run: ExportSchedule, code: string): Message =>
+    failedMessage(
+      run,
+      ["was not exported: I can't post in ", { channel: run.channel }, ' any more.'],
+      isNotThere(code) ? ['Type ', { code: '/invite @Docket' }, ' there, then choose [Run now].'] : code,
+    ),
 
   /** To the owner, after our own error. */
   broken: (run: ExportSchedule, ref: string): Message =>
-    layout({
-      icon: '❌',
-      lines: [
-        [
-          `Something broke on my side, so an export of ${site(run)} in `,
-          { channel: run.channel },
-          ' may be missing. The next one comes on schedule.',
-        ],
-      ],
-      small: [`ref ${ref}`],
-      buttons: primaryFirst(run, 'runNow'),
-    }),
+    failedMessage(run, ['may not be exported: something broke on my side.'], `ref ${ref}`),
 
   notPermitted: (run: ExportSchedule): Message =>
     exportScheduleViews.notPermitted(run, 'scheduled export', 'is not started'),
   ownerLeft: (run: ExportSchedule): Message =>
     exportScheduleViews.ownerLeft(run, 'is paused, since', 'It resumes once somebody takes it over.'),
 };
+
+const failedMessage = (run: ExportSchedule, why: Part[], small: Line): Message =>
+  layout({
+    icon: '❌',
+    lines: [[`${site(run)} `, ...why]],
+    small: [small],
+    buttons: primaryFirst(run, 'runNow', 'remove'),
+  });

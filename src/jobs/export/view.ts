@@ -56,7 +56,8 @@ export const cardKey = (run: ExportRun) => `${run.id}.card${run.inDirectMessage 
 export const standingKey = (scheduleId: string) => `${scheduleId}.standing`;
 
 /** The key of the message whose thread has the run's messages. */
-const rootKey = (run: ExportRun) => (run.schedule === undefined ? cardKey(run) : standingKey(run.schedule));
+export const rootKey = (run: ExportRun) =>
+  run.schedule === undefined ? cardKey(run) : standingKey(run.schedule);
 
 /** The key of the direct message with a link that is kept out of the thread. */
 export const privateKey = ({ id, job, attempt }: ExportRun, resumed: number) =>

@@ -22,7 +22,8 @@ const dueAtMs = NOW_MS - 240_000;
 const latest = (ending: Latest['ending'], changes: Partial<Latest> = {}): Partial<ExportSchedule> => ({
   latest: { dueAtMs, run: 'r1', state: 'ended', ending, endedAtMs: NOW_MS, ...changes },
 });
-const exported = { atMs: NOW_MS, pages: 412, pagesBefore: 409 };
+const exported = { atMs: NOW_MS, pages: 412, pagesBefore: 409, updates: [] };
+const told = { id: 'u1', deployment: 'production', state: 'told', renewal: 0, toldAtMs: NOW_MS } as const;
 const before = { exported: { ...exported, atMs: NOW_MS - DAY } };
 const byFailures = { state: 'paused', pausedBy: 'failures', failures: 3 } as const;
 
@@ -33,6 +34,8 @@ const standing = (name: string, changes: Partial<ExportSchedule> = {}) =>
   );
 const note = (name: string, message: Message) => post(`schedule/${name}`, message);
 const tools = (...projects: (typeof acme)[]) => ({ projects, docsDomain: undefined });
+const served = { ...acme, deployments: [{ name: 'production' }, { name: 'staging' }] };
+const alsoServed = { ...beta, deployments: [{ name: 'production' }] };
 const listed = (name: string, changes: Partial<ExportSchedule> = {}) =>
   post(`schedule/list/${name}`, views.entry(aSchedule({ nextAtMs, ...changes }), 'U0BEN'));
 
@@ -47,7 +50,8 @@ export const exportScheduleStates: GalleryState[] = [
   standing('exported', { ...latest('done'), exported }),
   standing('exported, fewer pages', { ...latest('done'), exported: { ...exported, pagesBefore: 420 } }),
   standing('exported, as many pages', { ...latest('done'), exported: { ...exported, pagesBefore: 412 } }),
-  standing('exported, pages unknown', { ...latest('done'), exported: { atMs: NOW_MS } }),
+  standing('exported, pages unknown', { ...latest('done'), exported: { atMs: NOW_MS, updates: [] } }),
+  standing('exported, production told', { ...latest('done'), exported: { ...exported, updates: [told] } }),
   standing('failed', { ...latest('failed'), ...before }),
   standing('needs an answer', { ...latest(undefined, { state: 'unclear' }), ...before }),
   standing('paused by somebody', { state: 'paused', pausedBy: BEN, ...latest('done'), exported }),
@@ -61,12 +65,10 @@ export const exportScheduleStates: GalleryState[] = [
   note('not in the channel', views.noPlace(aSchedule(), 'not_in_channel')),
   note('one left out', notes.skipped([NOW_MS - 2 * DAY])),
   note('seven left out', notes.skipped([9, 8, 7, 6, 5, 4, 3].map((days) => NOW_MS - days * DAY))),
-  note('joined', notes.joined(aSchedule(latest(undefined, { state: 'running', joined: true })), THREAD)),
-  note('joined, exported', notes.joined(aSchedule(latest('done', { joined: true })), undefined)),
-  note('joined, failed', notes.joinedFailed(aSchedule(latest('failed', { joined: true })))),
-  note('fewer pages', notes.pagesChanged(aSchedule({ exported: { ...exported, pages: 300 } }))),
-  note('more pages', notes.pagesChanged(aSchedule({ exported: { ...exported, pagesBefore: 12 } }))),
-  note('pages, none before', notes.pagesChanged(aSchedule({ exported: { ...exported, pagesBefore: 0 } }))),
+  note('joined', notes.joined(aSchedule(latest(undefined, { state: 'running' })), THREAD, false)),
+  note('joined, exported', notes.joined(aSchedule(latest('done')), undefined, false)),
+  note('joined, failed', notes.joined(aSchedule(latest('failed')), undefined, true)),
+  note('fewer pages', notes.pagesChanged(aSchedule(), 300, 409)),
   note('paused', notes.paused(aSchedule(byFailures))),
   note('no longer in the channel', notes.noPlace(aSchedule(), 'not_in_channel')),
   note('refused by Slack', notes.noPlace(aSchedule(), 'restricted_action')),
@@ -87,10 +89,21 @@ export const exportScheduleStates: GalleryState[] = [
   inThread('done, somebody waits', ended(anEnding.done, { watchers: [BEN] }), 'end'),
   inThread('failed', ended(anEnding.failed), 'end'),
 
-  modal('schedule/modal/create', createScheduleView('Europe/Berlin', aCaller(), tools(acme, beta))),
-  modal('schedule/modal/create, one domain, no zone', createScheduleView(undefined, aCaller(), tools(beta))),
+  modal('schedule/modal/create', createScheduleView('Europe/Berlin', aCaller(), tools(acme, beta), false)),
+  modal(
+    'schedule/modal/create, one domain, no zone',
+    createScheduleView(undefined, aCaller(), tools(beta), false),
+  ),
   modal(
     'schedule/modal/change',
-    changeScheduleView(aSchedule({ version: 'nightly {date}', paths: ['/api'] })),
+    changeScheduleView(aSchedule({ version: 'nightly {date}', paths: ['/api'] }), []),
+  ),
+  modal(
+    'schedule/modal/create, deployments',
+    createScheduleView('UTC', aCaller(), tools(served, alsoServed), true),
+  ),
+  modal(
+    'schedule/modal/change, deployments',
+    changeScheduleView(aSchedule({ project: 'acme', deployments: ['production'] }), [served]),
   ),
 ];

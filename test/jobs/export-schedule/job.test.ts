@@ -1,0 +1,88 @@
+import { describe, expect, test } from 'vitest';
+import { exportRun } from '../../../src/jobs/export/record.ts';
+import { exportScheduleJob } from '../../../src/jobs/export-schedule/job.ts';
+import { type ExportSchedule, exportSchedule } from '../../../src/jobs/export-schedule/record.ts';
+import { changeSchedule } from '../../../src/jobs/schedule/record.ts';
+import type { OutboxMessage } from '../../../src/slack/outbox.ts';
+import { NOW_MS } from '../../support/builders.ts';
+import { anEnding } from '../../support/jobs/export/builders.ts';
+import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
+import { type JobContextParts, jobContext } from '../../support/jobs/world.ts';
+import { redisForTests } from '../../support/redis.ts';
+
+const redis = redisForTests();
+const BEN = { id: 'U0BEN', name: 'ben' };
+
+/** A schedule in a world where everything may be posted; `step` steps it and returns it with what it posted. */
+async function given(changes: Partial<ExportSchedule> = {}, parts: JobContextParts = {}) {
+  const published = new Map<string, OutboxMessage>();
+  const context = jobContext(redis.client, {
+    ...parts,
+    outbox: {
+      publish: async (_team, one) => void published.set(one.key.replace(/^\w+\./, ''), one),
+      deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
+    },
+  });
+  const { id } = anExportSchedule(changes);
+  await context.runs.accept(anExportSchedule(changes));
+  const stored = () => context.runs.load(id, exportSchedule);
+  return {
+    context,
+    published,
+    stored,
+    exports: () => context.runs.activeOf(exportRun, 'export'),
+    async step() {
+      await exportScheduleJob.run(id, context);
+      return stored();
+    },
+  };
+}
+
+describe('at the due time', () => {
+  const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
+  const refused = (active: boolean): JobContextParts => ({
+    policy: { check: async () => ({ kind: 'refused', person: { ...person, active }, contacts: 'ana' }) },
+  });
+
+  test('an owner who may no longer export is told alone, and the schedule pauses', async () => {
+    const { step, published, exports } = await given({}, refused(true));
+    expect(await step()).toMatchObject({ state: 'paused', pausedBy: 'permission' });
+    expect(published.get(`not-permitted.${NOW_MS}`)?.place).toEqual({ user: 'U0ANA' });
+    expect(await exports()).toEqual([]);
+  });
+
+  test('an owner who has left is named in the channel, until somebody takes over', async () => {
+    const { step, published, exports, context } = await given({}, refused(false));
+    const paused = await step();
+    expect(paused).toMatchObject({ state: 'paused', ownerLeft: true });
+    expect(published.get('left.U0ANA')).toMatchObject({ place: { channel: 'C0DOCS' } });
+    expect(await exports()).toEqual([]);
+    const taken = paused && changeSchedule(paused, 'takeOver', BEN, NOW_MS);
+    if (taken === undefined) throw new Error('nobody can take over');
+    await context.runs.resume(taken);
+    expect(await step()).toMatchObject({ state: 'active', owner: BEN, nextAtMs: expect.any(Number) });
+    expect(published.get('left.U0ANA')?.message.text).toContain('ben took over');
+  });
+});
+
+test('a channel that takes no message any more is named to the owner, and counts as a failure', async () => {
+  const { step, published, exports, context } = await given();
+  await step();
+  const [run] = await exports();
+  if (run === undefined) throw new Error('no export');
+  await context.runs.save({ ...run, state: 'ended', ending: anEnding.noPlace });
+  expect(await step()).toMatchObject({ failures: 1, latest: { ending: 'noPlace' } });
+  expect([...published].find(([key]) => key.startsWith('no-place'))?.[1].place).toEqual({ user: 'U0ANA' });
+});
+
+test.each<[string, Partial<ExportSchedule>, number]>([
+  ['a due time', { latest: { dueAtMs: NOW_MS, state: 'running' } }, 1],
+  ['nothing in particular', {}, 1],
+])('after an error of our own during %s, the next export comes on schedule', async (_, changes, failures) => {
+  const { context, published, stored } = await given(changes);
+  await exportScheduleJob.giveUp?.(anExportSchedule().id, context, '7f3c1d');
+  const after = await stored();
+  expect(after).toMatchObject({ state: 'active', failures });
+  expect(after?.nextAtMs).toBeGreaterThan(NOW_MS);
+  expect(published.get('broken.7f3c1d')?.message.text).toContain('7f3c1d');
+});
