@@ -3,13 +3,16 @@ import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { expect, onTestFinished, test } from 'vitest';
+import { createStandInGitHub } from '../../demo/github/github.ts';
 import { keys } from '../../src/store/keys.ts';
 import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
 import { stageOf } from '../support/flows/stage.ts';
 import { createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
 const START = 'POST /v1/static-export/jobs';
-const [RUNS, WAITS, CARDLESS] = ['docs.acme.com', 'waits.acme.com', 'cardless.acme.com'] as const;
+const SITES = ['docs.acme.com', 'waits.acme.com', 'cardless.acme.com', 'told.acme.com'] as const;
+const [RUNS, WAITS, CARDLESS, TOLD] = SITES;
+const DISPATCH = 'POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches';
 
 /** It certainly did not happen. */
 const TOO_MANY = { kind: 'answer', status: 429, headers: { 'retry-after': '3' } } as const;
@@ -45,17 +48,28 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   const world = await createWorld({ processes: true });
   const folder = temporaryFolder();
   const [dataDir, copy] = [join(folder.path, 'data'), join(folder.path, 'copy')];
-  const start = () => world.startBot({ dataDir });
+  const github = createStandInGitHub();
+  const api = await github.listen();
+  onTestFinished(api.close);
+  const workflow = `{ apiUrl: ${api.url}, repository: acme/infra, workflow: update-docs.yml, token: { env: TOKEN } }`;
+  const project = `{ projectId: ${world.platform.projectId}, domains: [${SITES}], deployments: { staging: { github: ${workflow} } } }`;
+  const config = `projects: { acme: ${project} }\nallow: { deploy: [U0ANA] }\n`;
+  const start = () => world.startBot({ dataDir, config, env: { TOKEN: github.token } });
   const scene = stageOf(() => world);
   const { slack, platform } = world;
   const { follows, replies, untilBelow, sent, instructions, plan, finish } = agentsOn(scene);
   const outcomes = () => platform.wire.calls.filter(({ outcome }) => outcome === '429').length;
   const starts = () => platform.starts.map(({ domain }) => domain).toSorted();
-  platform.domains.push(WAITS, CARDLESS);
-  for (const domain of [WAITS, CARDLESS]) platform.plan({ domain, durationMs: 10 });
+  platform.domains.push(WAITS, CARDLESS, TOLD);
+  for (const domain of [WAITS, CARDLESS, TOLD]) platform.plan({ domain, durationMs: 10 });
 
-  // One export and one round are under way, two exports and one instruction wait.
+  // One export and one round are under way, two exports, one instruction and one update wait.
   const first = await start();
+  await scene.asks(`/docs-export ${TOLD}`);
+  await scene.until([`${TOLD} is exported`]);
+  github.wire.order(DISPATCH, TOO_MANY, 1000);
+  await scene.clicks('ana', `${TOLD} is exported`, 'Update staging');
+  await slack.until(() => github.wire.calls.length > 0);
   const working = await follows();
   plan(working.jobId);
   await replies(working.card, 'Add a quickstart');
@@ -77,13 +91,13 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   cpSync(dataDir, copy, { recursive: true });
 
   // All of it is done, and then forgotten.
-  platform.wire.clear();
-  slack.wire.clear();
+  for (const { wire } of [platform, slack, github]) wire.clear();
   const second = await start();
   platform.finish(RUNS);
   finish(working.jobId, 'new_pr');
   for (const site of [RUNS, WAITS, CARDLESS]) await scene.until([`${site} is exported`]);
   await untilBelow(working.card, 'opened a pull request');
+  await scene.until(['its workflow succeeded']);
   await sent(2);
   await second.terminate();
   rmSync(dataDir, { recursive: true });
@@ -97,13 +111,17 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   for (const site of [WAITS, CARDLESS]) await scene.until([`Did the export of ${site} start?`]);
   await untilBelow(waiting.card, 'reach the agent?');
   await settled(dataDir);
-  expect(starts()).toEqual([CARDLESS, RUNS, WAITS]);
+  await scene.until(['Did GitHub start']);
+  expect(github.runs).toHaveLength(1);
+  expect(starts()).toEqual([CARDLESS, RUNS, TOLD, WAITS]);
   expect(instructions()).toEqual(['Add a quickstart', 'Rewrite the quickstart']);
   expect(doubled(world)).toEqual([]);
 
   // What people decide is done at once.
   await scene.clicks('ana', `Did the export of ${WAITS} start?`, 'Start again');
   await scene.until(['ana started it again']);
+  await scene.clicks('ana', 'Did GitHub start', 'It ran');
+  await scene.until(['staging told at']);
   const question = slack.messages.findLast((one) => slack.read(one).includes('reach the agent?'));
   if (question) await slack.person('ana').clicks(question, 'Send again');
   await sent(3);
