@@ -7,6 +7,7 @@ import { usageOf } from '../src/commands/command.ts';
 import { registry } from '../src/commands/index.ts';
 import { welcomeActions } from '../src/commands/workspace/workspace.ts';
 import { agentActions } from '../src/jobs/agent/thread/buttons.ts';
+import { deploymentActions, updateActions } from '../src/jobs/deployment/record.ts';
 import { digestActions } from '../src/jobs/digest/buttons.ts';
 import { exportActions, linkActions } from '../src/jobs/export/record.ts';
 import { exportScheduleActions } from '../src/jobs/export-schedule/record.ts';
@@ -111,6 +112,8 @@ describe('the registry', () => {
 
   test('listens to every action of the views, and to nothing else', () => {
     const inViews = [
+      deploymentActions,
+      updateActions,
       exportActions,
       exportScheduleActions,
       linkActions,

@@ -22,7 +22,7 @@ export const updateSubject = (run: UpdateRun) => joinFacts(nameOf(run), site(run
 const startOf = (attempt: number) => `start ${attempt}`;
 
 export const deploymentFeature: Feature = {
-  permission: { name: 'deploy', may: 'Update deployments', cannot: 'update deployments' },
+  permission: { name: 'deploy', may: 'Update deployments' },
 
   // Only its questions: the export's thread shows the rest.
   homeRuns: defineHomeRuns<UpdateRun>({

@@ -28,7 +28,7 @@ const outcome = (state: 'live' | 'failed', message?: string) => ({
 });
 const gaveUp: UpdateEnding = { kind: 'gaveUp', reason: 'status 503' };
 const by = { id: 'U0BEN', name: 'ben' };
-const deployments = ['production', 'staging'];
+const deployments = ['production', 'staging', 'preview', 'intern', 'edge'];
 
 export const deploymentStates: GalleryState[] = [
   update('begins', {}),
