@@ -201,29 +201,19 @@ function applyModal(
 /** Returns the thread after a click. Returns the same thread if the click is too late. */
 export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
   const { action, about, by } = click;
-  switch (action) {
-    case 'send':
-    case 'notForAgent':
-    case 'always':
-      return applyAnswer(thread, action, click);
-    case 'discard':
-      return discardWaiting(thread, about, by);
-    case 'sendAgain':
-      return about[0] === 'round'
-        ? resendLastOfRound(thread, Number(about[1]), click)
-        : resolveProblem(thread, click, action);
-    case 'leave':
-      return resolveProblem(thread, click, action);
-    case 'onlyMentioned':
-      return { ...thread, mode: 'mention' };
-    case 'allReplies':
-      return { ...thread, mode: 'all' };
-    case 'stop':
-      return endThread(thread, { why: 'stopped', by });
-    case 'checkJob':
-      return { ...thread, pollRequested: true, nextPollAtMs: thread.pollFailure?.nextMs ?? click.atMs };
-  }
+  if (action === 'send' || action === 'notForAgent' || action === 'always')
+    return applyAnswer(thread, action, click);
+  if (action === 'discard') return discardWaiting(thread, about, by);
+  if (action === 'sendAgain' && about[0] === 'round')
+    return resendLastOfRound(thread, Number(about[1]), click);
+  if (action === 'sendAgain' || action === 'leave') return resolveProblem(thread, click, action);
+  if (action === 'stop') return endThread(thread, { why: 'stopped', by });
+  if (action === 'checkJob')
+    return { ...thread, pollRequested: true, nextPollAtMs: thread.pollFailure?.nextMs ?? click.atMs };
+  return { ...thread, mode: MODES[action] };
 }
+
+const MODES = { onlyMentioned: 'mention', allReplies: 'all' } as const;
 
 /**
  * Applies a person's answer about their held replies. In mode `auto`, it also decides about their later replies. For a

@@ -107,7 +107,9 @@ export function endThread(
  * How an instruction from a digest ended: as its round, or otherwise. `notSent`: the platform does not have it ·
  * `unknown`: the result is unknown · `stopped`: the thread no longer follows the job.
  */
-export type AskEnding = RoundEnding | { kind: 'notSent' | 'unknown' | 'stopped' };
+export type AskEnding = Omit<RoundEnding, 'kind' | 'atMs'> & {
+  kind: RoundEnding['kind'] | 'notSent' | 'unknown' | 'stopped';
+};
 
 /** Returns how an instruction from a digest ended; undefined while it is open. A failed one may still be sent again. */
 export function askEnding(thread: ThreadRun, one: Instruction): AskEnding | undefined {

@@ -41,13 +41,7 @@ import {
   waitingCount,
   waitingText,
 } from './phrases.ts';
-import {
-  acceptsInstructions,
-  isRetracted,
-  type RoundEnding,
-  type ThreadRun,
-  unresolvedSendOf,
-} from './record.ts';
+import { acceptsInstructions, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { type AskEnding, askEnding, isAskFinal } from './transitions.ts';
 
 /** Maximum length of an instruction in a message, with room for the text around it. */
@@ -270,11 +264,10 @@ function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): Outbo
   });
 }
 
+type AskLine = (about: string, ending: Partial<AskEnding>) => [icon: string, ...Part[]];
+
 /** The icon and the line about the result of an instruction, whose subject is `about`. */
-const ASK_LINES: Record<
-  AskEnding['kind'] | 'open',
-  (about: string, ending: Partial<Omit<RoundEnding, 'kind'>> & { kind?: string }) => [string, ...Part[]]
-> = {
+const ASK_LINES: Record<AskEnding['kind'] | 'open', AskLine> = {
   open: (about) => ['⏳', `The docs agent was asked about ${about}.`],
   newPr: (about, { prLink }) => {
     const name = pullRequestPart(prLink, 'a pull request');

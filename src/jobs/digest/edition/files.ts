@@ -93,13 +93,12 @@ async function complete(
   );
   if (completed.kind === 'inFlight') return completed.forMs;
   if (completed.kind === 'notHappened') throw completed.error;
+  if (completed.kind === 'done') return { state: 'done' };
   const info = await slack.fileInfo(file.fileId).catch(unfinished);
   // A shared file is there, even if Slack does not know its contents yet.
   if (info.sharedIn.includes(file.channel)) return { state: 'done' };
   const inMs = Math.min(timing.retryMaxMs, timing.retryMinMs * 2 ** checks);
-  // Slack shares a file after its answer.
-  if (checks < MAX_CHECKS) return { checks: checks + 1, inMs };
-  return completed.kind === 'done' ? { state: 'failed' } : { attempt: attempt + 1, checks: 0, inMs };
+  return checks < MAX_CHECKS ? { checks: checks + 1, inMs } : { attempt: attempt + 1, checks: 0, inMs };
 }
 
 /** The state of a file whose upload was never finished. */

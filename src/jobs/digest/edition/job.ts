@@ -287,8 +287,7 @@ export async function loadFollowUps(
       if (origin?.digest !== last || ending?.kind === 'notSent') return [];
       const { kind, name: subject, value: before } = origin.subject;
       const after = numberOf(origin.subject, pages, readers);
-      const prLink = ending && 'prLink' in ending ? ending.prLink : undefined;
-      return [{ kind, subject, before, after, prLink, ending: ending?.kind }];
+      return [{ kind, subject, before, after, prLink: ending?.prLink, ending: ending?.kind }];
     });
 }
 
