@@ -65,6 +65,23 @@ describe('at the due time', () => {
   });
 });
 
+test('a process that dies after it accepted an export accepts no second one', async () => {
+  let nowMs = NOW_MS;
+  let dies = true;
+  const wake = async () => {
+    if (dies) throw new Error('it died');
+  };
+  const { step, exports, context } = await given({}, { now: () => nowMs, wake });
+  await expect(step()).rejects.toThrow('it died');
+  dies = false;
+  const [run] = await exports();
+  if (run === undefined) throw new Error('no export');
+  await context.runs.save({ ...run, state: 'ended', ending: anEnding.done }, true);
+  nowMs += 60_000;
+  expect(await step()).toMatchObject({ latest: { dueAtMs: NOW_MS, run: run.id, ending: 'done' } });
+  expect(await exports()).toHaveLength(1);
+});
+
 test('a channel that takes no message any more is named to the owner, and counts as a failure', async () => {
   const { step, published, exports, context } = await given();
   await step();
