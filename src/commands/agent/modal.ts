@@ -57,9 +57,7 @@ export const instructButton = defineButton({
   action: agentActions.instruct,
   may: 'agent',
   value: z.object({ v: z.literal(1) }),
-  async run(_value, caller, tools) {
-    return openInstructModal(caller, tools);
-  },
+  run: async (_value, caller, tools) => openInstructModal(caller, tools),
 });
 
 /** Asks for a new job's instruction, or for the id of a job to follow. `project` is preselected. */
@@ -231,9 +229,7 @@ export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(
   (callbackId): Modal => ({
     callbackId,
     may: 'agent',
-    async submit(...request) {
-      return submit(...request).catch(asAnswer);
-    },
+    submit: async (...request) => submit(...request).catch(asAnswer),
   }),
 );
 

@@ -8,6 +8,9 @@ const MENTIONED = {
 } as const;
 type Mentioned = keyof typeof MENTIONED;
 
+/** Stands for the id in a mention of everybody, which is one of a group with the label `here`, `channel` or `everyone`. */
+export const EVERYBODY = 'everybody';
+
 /** The ids that a message mentions, and whether it mentions `@here`, `@channel` or `@everyone`. */
 export type Mentions = Record<Mentioned, string[]> & { everybody: boolean };
 
@@ -21,8 +24,6 @@ export const noNames: Names = { users: new Map(), channels: new Map(), groups: n
 export interface MarkdownOptions {
   names: Names;
   withoutMention?: string | undefined;
-  /** Called for each mention of everybody. */
-  onEverybody?: (() => void) | undefined;
 }
 
 /** A piece of text in one Slack style, already cleaned. Entities are decoded, tokens resolved. */
@@ -51,12 +52,6 @@ export function mentionSpan(
   if (kind === 'users' && id === withoutMention) return { text: '', leftOut: true };
   const [sign, unknown] = MENTIONED[kind];
   return { text: `${sign}${nameOf(names[kind].get(id), label) ?? unknown}` };
-}
-
-/** Returns a mention of everybody: `here`, `channel` or `everyone`. */
-export function everybodySpan(range: string, { onEverybody }: MarkdownOptions): Span {
-  onEverybody?.();
-  return { text: `@${singleLine(range)}` };
 }
 
 /** Longer names are cut, so that none can carry a text. */
@@ -205,7 +200,8 @@ function parseToken(body: string, reading: MarkdownOptions): Span {
   const [kind = '', first = ''] = target.split('^');
   if (kind === '!subteam') return mentionSpan('groups', first, reading, label);
   if (kind === '!date') return { text: formatDate(first, label) };
-  if (/^!(?:here|channel|everyone|group)$/.test(kind)) return everybodySpan(kind.slice(1), reading);
+  if (/^!(?:here|channel|everyone|group)$/.test(kind))
+    return mentionSpan('groups', EVERYBODY, reading, kind.slice(1));
   return { text: target.startsWith('!') && label !== '' ? label : `<${decodeEntities(body)}>` };
 }
 

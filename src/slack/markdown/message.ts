@@ -1,7 +1,7 @@
 import { cut, stripInvisible } from '../text.ts';
 import {
   cleanText,
-  everybodySpan,
+  EVERYBODY,
   fence,
   formatDate,
   type MarkdownOptions,
@@ -48,13 +48,12 @@ const quoteLines = (markdown: string) => markdown.replace(/^(?=.)/gm, '> ').repl
  * Plain text is not escaped (see `renderInline`), and only quotes are cut: Slack limits messages to 40,000 characters.
  * The result has no invisible characters (see `stripInvisible`), and no Slack tokens outside code.
  */
-export const messageToMarkdown = (
+export function messageToMarkdown(
   message: MessageText,
   names: Names,
   { withoutMention }: Pick<MarkdownOptions, 'withoutMention'> = {},
-): string => toMarkdown(message, { names, withoutMention });
-
-function toMarkdown(message: MessageText, reading: MarkdownOptions): string {
+): string {
+  const reading = { names, withoutMention };
   const { text, blocks, attachments } = fieldsOf(withoutDepth(message));
   const attached = listOf(attachments).map(fieldsOf);
   return paragraphs([
@@ -91,7 +90,6 @@ export const leavesSharedOut = (message: MessageText, names: Names): boolean =>
 /** Returns the ids whose names `messageToMarkdown` needs, each once. */
 export function findMentions(message: MessageText): Mentions {
   const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };
-  let everybody = false;
   const record = (ids: Set<string>, shape: RegExp) => ({
     get(id: string) {
       if (shape.test(id)) ids.add(id);
@@ -101,13 +99,11 @@ export function findMentions(message: MessageText): Mentions {
   const names = {
     users: record(found.users, /^[UW][A-Z0-9]+$/),
     channels: record(found.channels, /^[CDG][A-Z0-9]+$/),
-    groups: record(found.groups, /^S[A-Z0-9]+$/),
+    groups: record(found.groups, /^(?:S[A-Z0-9]+|everybody)$/),
   };
-  const onEverybody = () => {
-    everybody = true;
-  };
-  toMarkdown(message, { names, onEverybody });
+  messageToMarkdown(message, names);
   const { users, channels, groups } = found;
+  const everybody = groups.delete(EVERYBODY);
   return { users: [...users], channels: [...channels], groups: [...groups], everybody };
 }
 
@@ -138,11 +134,11 @@ const mayQuote = ({ is_share, channel_id }: Fields, { channels }: Names) =>
 const MAX_QUOTE_LENGTH = 2000;
 
 /** Returns a shared message as a quote under its author's name; an empty text if it may not be quoted. */
-function quoteShared(attachment: Fields, { names, onEverybody }: MarkdownOptions): string {
+function quoteShared(attachment: Fields, { names }: MarkdownOptions): string {
   if (!isShared(attachment) || !mayQuote(attachment, names)) return '';
   const { text, author_name, blocks, message_blocks } = attachment;
   const ofMessage = listOf(message_blocks).flatMap((one) => listOf(fieldsOf(fieldsOf(one).message).blocks));
-  const written = writtenIn(text, [...listOf(blocks), ...ofMessage], { names, onEverybody });
+  const written = writtenIn(text, [...listOf(blocks), ...ofMessage], { names });
   // A cut text may end within an emoji.
   const quote = stripInvisible(cut(written, MAX_QUOTE_LENGTH));
   return quote === ''
@@ -227,8 +223,8 @@ function renderPart(part: Fields, reading: MarkdownOptions): string {
 }
 
 /** Returns code as it was typed: Slack also turns addresses in code into links. */
-const codeOf = (part: Fields, { names, onEverybody }: MarkdownOptions): string =>
-  spansOf({ elements: part.elements }, { names, onEverybody })
+const codeOf = (part: Fields, { names }: MarkdownOptions): string =>
+  spansOf({ elements: part.elements }, { names })
     .map(({ text, url = '' }) => text || url)
     .join('');
 
@@ -272,7 +268,7 @@ function elementToSpan(fields: Fields, reading: MarkdownOptions): Span {
   if (type === 'user') return mentionSpan('users', field('user_id'), reading);
   if (type === 'channel') return mentionSpan('channels', field('channel_id'), reading);
   if (type === 'usergroup') return mentionSpan('groups', field('usergroup_id'), reading);
-  if (type === 'broadcast') return everybodySpan(field('range') || 'channel', reading);
+  if (type === 'broadcast') return mentionSpan('groups', EVERYBODY, reading, field('range') || 'channel');
   if (type === 'emoji') return { text: emojiOf(field('unicode')) ?? `:${field('name') || 'emoji'}:` };
   if (type === 'date') return { text: formatDate(fields.timestamp, field('fallback')) };
   if (type === 'link') return { text: field('text'), ...(field('url') && { url: field('url') }) };

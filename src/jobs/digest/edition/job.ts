@@ -55,9 +55,7 @@ export const editionJob = defineRunJob({
   giveUp: async ({ run }, _context, ref) => end(run, { why: 'broken', code: ref }),
 });
 
-type Ended = NonNullable<EditionRun['ended']>;
-
-const end = (run: EditionRun, ended: Ended) =>
+const end = (run: EditionRun, ended: NonNullable<EditionRun['ended']>) =>
   save({ ...run, state: 'ended' as const, ended }, { audit: ended.why === 'done' ? 'posted' : ended.why });
 
 async function step(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
@@ -269,21 +267,19 @@ async function loadWeekViews(
   return views;
 }
 
-type FollowUp = EditionRun['followUps'][number];
-
 /** Returns the agent's results for the requests under the previous digest, with the present numbers. */
 export async function loadFollowUps(
   run: EditionRun,
   pages: readonly PageChange[] | undefined,
   readers: ReaderFigures | undefined,
   { runs, figures }: Pick<JobContext, 'runs' | 'figures'>,
-): Promise<FollowUp[]> {
+): Promise<EditionRun['followUps']> {
   if (run.lastWeek === undefined) return [];
   const last = weeklyId(run, run.lastWeek);
   return (await runs.loadAll(await figures.asks(last), threadRun))
     .flatMap((thread) => thread.instructions.map((one) => ({ ...one, ending: askEnding(thread, one) })))
     .toSorted((one, other) => one.atMs - other.atMs)
-    .flatMap(({ origin, ending }): FollowUp[] => {
+    .flatMap(({ origin, ending }): EditionRun['followUps'] => {
       if (origin?.digest !== last || ending?.kind === 'notSent') return [];
       const { kind, name: subject, value: before } = origin.subject;
       const after = numberOf(origin.subject, pages, readers);
@@ -296,7 +292,7 @@ function numberOf(
   { kind, name }: DigestOrigin['subject'],
   pages: readonly PageChange[] | undefined,
   { thumbs, searches, questions }: ReaderFigures = {},
-): FollowUp['after'] {
+): EditionRun['followUps'][number]['after'] {
   if (kind === 'page') {
     const found = pages?.find(({ path }) => path === name);
     return found ? totalOf(found) : pages && 0;
