@@ -123,7 +123,7 @@ const ENDED: Record<RoundEnding['kind'] | 'stopped', { icon: string; words: stri
 };
 
 /** Says that a job was archived, and when, if that is known. */
-const archivedParts = (time: number | undefined, job: string): Part[] => [
+const archivedParts = ({ archivedAtMs: time }: Partial<ThreadRun['seen']> = {}, job: string): Part[] => [
   `${job} was archived`,
   // This format has no "today", which would not fit after "on".
   ...(time === undefined ? [] : [' on ', { time, format: '{date_short}' }]),
@@ -169,7 +169,7 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     }
     case 'archived': {
       const rest = last ? '' : ` The job: ${job}.`;
-      return say([...archivedParts(ending.archivedAtMs, last ? upperFirst(theJob) : 'This job'), rest]);
+      return say([...archivedParts(thread.seen, last ? upperFirst(theJob) : 'This job'), rest]);
     }
     case 'gone':
       return say(`The platform does not know ${theJob} (404).`, isOpen && stopButton(thread));
@@ -252,14 +252,14 @@ function notSentMessage(
   problem: SendProblem,
   why: Exclude<SendProblem['why'], 'unknown'>,
 ): Message {
-  const { adminsAlerted, archivedAtMs, by, creates, excerpt, reason = '' } = problem;
+  const { adminsAlerted, by, creates, excerpt, reason = '' } = problem;
   const reasons: Record<typeof why, Line> = {
     refused: creates ? 'The platform refused to create it.' : 'The platform refused it.',
     key: `My platform key was rejected; ${keyRemedyText(adminsAlerted)}.`,
     forbidden: `The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`,
     down: "The docs platform isn't answering. Try again in a little while.",
     project: `${projectMissingText(thread)}. Ask the people who run Docket.`,
-    archived: archivedParts(archivedAtMs, 'This job'),
+    archived: archivedParts(thread.seen, 'This job'),
     gone: 'The platform does not know this job (404).',
     unsupported: [
       "This platform doesn't let me create agent jobs. Create one in its dashboard, then type ",

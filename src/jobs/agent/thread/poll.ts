@@ -171,9 +171,8 @@ function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): T
 }
 
 function endingOf(seen: JobSnapshot, prBefore: string | undefined): RoundEnding {
-  const { status, archivedAtMs, prLink, atMs } = seen;
-  if (status === 'archived') return { kind: 'archived', archivedAtMs, atMs };
-  if (status === 'failed') return { kind: 'failed', atMs };
+  const { status, prLink, atMs } = seen;
+  if (status === 'archived' || status === 'failed') return { kind: status, atMs };
   if (prLink === undefined) return { kind: 'noPr', atMs };
   return { kind: prLink === prBefore ? 'samePr' : 'newPr', prLink, atMs };
 }

@@ -43,7 +43,6 @@ const jobSnapshot = z.object({
 const roundEnding = z.object({
   kind: z.enum(['newPr', 'samePr', 'noPr', 'failed', 'archived', 'gone', 'gaveUp']),
   prLink: z.string().optional(),
-  archivedAtMs: z.number().optional(),
   /** With `gaveUp`: how long the job was polled. */
   afterMs: z.number().optional(),
   atMs: z.number(),
@@ -62,7 +61,6 @@ const sendProblem = z.object({
   reason: z.string().optional(),
   /** The admins were alerted of the rejected key. */
   adminsAlerted: z.boolean().optional(),
-  archivedAtMs: z.number().optional(),
   /** Its message is final, unless an `answer` changes it. */
   final: z.boolean().optional(),
   /** The decision and its author. */
@@ -266,14 +264,9 @@ export const threadEvent = z.discriminatedUnion('kind', [
   userMessage.extend({ kind: z.literal('edited') }),
   z.object({ kind: z.literal('deleted'), ts: z.string() }),
   /** An instruction from a modal; `id` is the request's. */
-  z.object({
-    kind: z.literal('instruct'),
-    id: z.string(),
-    by: person,
-    text: z.string(),
-    atMs: z.number(),
-    origin: digestOrigin.optional(),
-  }),
+  instruction
+    .pick({ id: true, by: true, text: true, atMs: true, origin: true })
+    .extend({ kind: z.literal('instruct') }),
   /**
    * A click by a person with the permission. `about` has ids of instructions, or `round` its number. `attempt` is the
    * instruction's attempt when the button was made, so that a click on an old message has no effect.

@@ -55,8 +55,7 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   const verdict = await context.policy.check(head.by.id, 'agent');
   if (verdict.kind === 'unknown') return lookupRetryMs(context);
   if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.contacts);
-  if (seen?.status === 'archived')
-    return addProblem(thread, head, { why: 'archived', archivedAtMs: seen.archivedAtMs });
+  if (seen?.status === 'archived') return addProblem(thread, head, { why: 'archived' });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
   const sending = updateInstruction({ ...thread, sends: thread.sends + 1 }, head.id, { state: 'sending' });
   const limit = followUpLimit(project, limits.followUpsPerHour);
@@ -179,7 +178,7 @@ const expired = ({ retry }: ThreadRun) => retry && { ...retry, expired: true };
 export function addProblem(
   thread: ThreadRun,
   { id, attempt }: Instruction,
-  problem: Pick<SendProblem, 'why' | 'reason' | 'adminsAlerted' | 'archivedAtMs'>,
+  problem: Pick<SendProblem, 'why' | 'reason' | 'adminsAlerted'>,
 ): ThreadRun {
   const state = problem.why === 'unknown' ? 'unknown' : 'failed';
   const changes = { state, problem: { attempt, ...problem } } as const;

@@ -67,14 +67,10 @@ export function newFiguresRun(
   nowMs: number,
 ): FiguresRun {
   const { spans, pages, readers, ...rest } = wanted;
-  const { teamId, project, range, urgent, maxRequests } = rest;
   return {
     ...{ job: 'digest-figures', rev: 1, people: [] },
     ...rest,
-    id: idOf(
-      'digest-figures',
-      JSON.stringify([teamId, project, range, urgent, maxRequests, spans, pages, readers]),
-    ),
+    id: idOf('digest-figures', JSON.stringify(Object.entries(wanted).toSorted())),
     spans: [...spans],
     requests: 0,
     ...(pages && { pages: { offset: 0, isComplete: false } }),

@@ -3,7 +3,7 @@ import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
 import { type GalleryState, pick, post } from '../../state.ts';
-import { ANA, archived, BEN, byLong, byRtl, ended, long, PULL_REQUEST } from './examples.ts';
+import { ANA, archived, BEN, byLong, byRtl, ended, long, PULL_REQUEST, seen } from './examples.ts';
 
 const round = (name: string, changes: Partial<ThreadRun>) =>
   post(`agent/round/${name}`, pick(threadMessages(aThread({ rounds: [aRound()], ...changes })), 'round'));
@@ -68,7 +68,7 @@ export const endings: GalleryState[] = [
   end('no pull request, of three', endingOf('noPr'), { count: 3 }),
   end('no longer watched, of three', endingOf('gaveUp'), { count: 3 }),
   end('no longer watched, instructed elsewhere', endingOf('gaveUp'), elsewhere),
-  end('archived', endingOf('archived', { archivedAtMs: NOW_MS - 86_400_000 })),
+  end('archived', endingOf('archived'), {}, seen({ archivedAtMs: NOW_MS - 86_400_000 })),
   end('archived, nobody knows when', endingOf('archived')),
   end('unknown to the platform', endingOf('gone')),
   end('no longer watched, nobody knows how long', endingOf('gaveUp')),

@@ -3,7 +3,7 @@ import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { type GalleryState, pick, post } from '../../state.ts';
-import { archived, BEN, ended, first, unmade } from './examples.ts';
+import { archived, BEN, ended, first, seen, unmade } from './examples.ts';
 
 const MINUTE = 60_000;
 
@@ -33,7 +33,7 @@ export const troubles: GalleryState[] = [
   ...WHY.map((why) => troubleWith(`${why}`, { why, creates: why === 'unsupported' })),
   troubleWith('refused, with a reason', { why: 'refused', reason: 'Too vague' }),
   troubleWith('key, admins told', { why: 'key', adminsAlerted: true }),
-  troubleWith('archived, with its day', { why: 'archived', archivedAtMs: NOW_MS }),
+  troubleWith('archived, with its day', { why: 'archived' }, seen({ archivedAtMs: NOW_MS })),
   troubleWith('unclear, unknown since', {}, { notFound: true }),
   troubleWith('job refused', { why: 'refused', creates: true }),
   troubleWith('job forbidden', { why: 'forbidden', creates: true }),

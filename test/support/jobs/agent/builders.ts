@@ -80,12 +80,11 @@ export function aRound(changes: Partial<ThreadRound> = {}): ThreadRound {
 export function aTrouble({
   reason,
   adminsAlerted,
-  archivedAtMs,
   answer,
   why = 'unknown',
   attempt = 1,
   ...one
 }: Partial<SendProblem & Instruction> = {}): Instruction {
-  const problem = { attempt, why, reason, adminsAlerted, archivedAtMs, answer };
+  const problem = { attempt, why, reason, adminsAlerted, answer };
   return anInstruction({ state: why === 'unknown' ? 'unknown' : 'failed', attempt, problem, ...one });
 }
