@@ -111,7 +111,7 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   return save(advance(run, { state }, now()));
 }
 
-/** Waits until the failed call is due again; undefined if that is later than `untilMs`. */
+/** Waits until the failed call is due again, at the latest at `untilMs`; undefined after that. */
 function retryLater(
   run: UpdateRun,
   retryAfterMs: number,
@@ -119,9 +119,8 @@ function retryLater(
   { now, timing, random }: JobContext,
 ) {
   const failures = run.failures + 1;
-  const nextTryAtMs = now() + Math.max(retryAfterMs, backoffMs(timing, failures, random()));
-  if (nextTryAtMs > untilMs) return undefined;
-  return save({ ...run, failures, nextTryAtMs }, { inMs: nextTryAtMs - now() });
+  const inMs = Math.min(untilMs - now(), Math.max(retryAfterMs, backoffMs(timing, failures, random())));
+  return inMs > 0 ? save({ ...run, failures, nextTryAtMs: now() + inMs }, { inMs }) : undefined;
 }
 
 /** Each link has a name of its own: a repeated message has the same link, whatever a frozen process still stores. */

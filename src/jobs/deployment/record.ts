@@ -120,7 +120,7 @@ export const restart = (run: UpdateRun, by: Person, nowMs: number): UpdateRun =>
   ...advance(run, { state: 'accepted', attempt: run.attempt + 1, attemptAtMs: nowMs, renewal: 0 }, nowMs),
   ...{ by, people: [...new Set([...run.people, by.id])] },
   ...{ replaces: undefined, toldAtMs: undefined, renewAtMs: undefined, outcome: undefined },
-  ...{ workflow: undefined, ending: undefined, tellUntilMs: undefined },
+  ...{ workflow: undefined, ending: undefined, tellUntilMs: undefined, linkEndsAtMs: undefined },
 });
 
 /** Whether a person may ask for it once more. */
