@@ -1,14 +1,13 @@
 import { randomBytes } from 'node:crypto';
 import type { ServerResponse } from 'node:http';
 import { describe, expect, test } from 'vitest';
-import { deploymentStage } from '../support/flows/receiver.ts';
+import { deploymentStage, signatureOf } from '../support/flows/receiver.ts';
 
 const MINUTE_MS = 60_000;
 const site = 'docs.acme.com (v1)';
-const signature = (link = '') => new URL(link).searchParams.get('X-Signature') ?? '';
 
 describe('a hostile receiver', async () => {
-  const { scene, receiver, updates } = await deploymentStage({ link: true, startMs: Date.now() });
+  const { scene, receiver, updates, isIdle } = await deploymentStage({ link: true, startMs: Date.now() });
   const { until, sees, audit } = scene;
   const { received } = receiver;
   const linkOf = (response: ServerResponse) => received.at(-1)?.data.bundleUrl ?? String(response);
@@ -63,7 +62,6 @@ describe('a hostile receiver', async () => {
     expect(shown).toContain('It said: "no <!channel> <@U0BEN> ');
     expect(scene.notified('ben')).toBe(0);
     expect(received).toHaveLength(1);
-    expect(signature(received[0]?.data.bundleUrl)).toMatch(/^\w{20}/);
   });
 
   test('that calls back with the link shows nothing of it', async () => {
@@ -74,7 +72,7 @@ describe('a hostile receiver', async () => {
     expect(await receiver.callsBack({ state: 'failed', message })).toBe('204');
     const shown = await until([`❌ @ana production could not use ${site}.`]);
     expect(shown.join('\n')).toMatch(/It said: "curl: \(22\) … said 403 <!here>evil … x+…"/);
-    expect(shown.join('\n')).not.toContain(signature(link));
+    expect(shown.join('\n')).not.toContain(signatureOf(link));
   });
 
   test.each([60, 5])('that fails for an hour is given up, with a link of %i min', async (minutes) => {
@@ -87,7 +85,10 @@ describe('a hostile receiver', async () => {
     const startMs = scene.world.now();
     await updates('v1');
     await until(["It doesn't answer as it should. I'll keep trying for an hour."]);
-    for (let minute = 6; minute <= 54; minute += 6) await later(startMs + minute * MINUTE_MS);
+    for (let minute = 6; minute <= 54; minute += 6) {
+      if (minutes < 6) await endLinks();
+      await later(startMs + minute * MINUTE_MS);
+    }
     expect(sees().join('\n')).not.toContain('did not take');
     // For the same link it is the same message.
     const bodies = new Map(received.map(({ id, body }) => [id, body]));
@@ -100,15 +101,19 @@ describe('a hostile receiver', async () => {
     expect(await audit()).toContain(`ana deployment production · ${site} → ended: gaveUp`);
   });
 
-  /** Jumps, with links ending in time, and waits for the next attempt. */
-  async function later(ms: number) {
+  /** Redis' own clock cannot be moved. */
+  async function endLinks() {
     const { client } = scene.world.redis;
-    const { linkLifeMs } = scene.platform;
-    const links = linkLifeMs < 10 * MINUTE_MS ? await client.keys('{docket}:link:*') : [];
-    if (links.length > 0) await client.del(...links);
+    await client.del(...(await client.keys('{docket}:link:*')));
+  }
+
+  /** Jumps, and waits for the next attempt. */
+  async function later(ms: number) {
     const before = received.length;
     await scene.world.jumpTo(ms);
     await scene.slack.until(() => received.length > before);
+    // Its answer counts at this time.
+    await expect.poll(isIdle).toBe(true);
   }
 });
 

@@ -7,7 +7,7 @@ const DAY_MS = 24 * HOUR_MS;
 const site = 'docs.acme.com (v1)';
 
 describe('the link of a deployment', async () => {
-  const { scene, receiver, updates } = await deploymentStage({ link: true, startMs: Date.now() });
+  const { scene, receiver, updates, isIdle } = await deploymentStage({ link: true, startMs: Date.now() });
   const { until, clicks, sees, notified, audit } = scene;
   const { received } = receiver;
   const links = () => received.map(({ data }) => data.bundleUrl);
@@ -31,12 +31,6 @@ describe('the link of a deployment', async () => {
     const shown = received.length > before;
     expect(bundles() - calls).toBe(shown ? 1 : 0);
     return shown;
-  }
-
-  /** Whether every run was stepped since the jump. */
-  async function isIdle() {
-    const due = await scene.world.redis.client.zrange('{docket}:runs:active', 0, '-1', 'WITHSCORES');
-    return due.filter((_, index) => index % 2 === 1).every((score) => Number(score) > Date.now());
   }
 
   test.each([

@@ -1,15 +1,16 @@
 import { randomBytes } from 'node:crypto';
-import { createServer, type IncomingHttpHeaders, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { Webhook } from 'standardwebhooks';
-import { afterEach } from 'vitest';
+import { afterAll, afterEach } from 'vitest';
 import { listenLocally } from '../../../demo/wire.ts';
+import type { Timing } from '../../../src/runtime/timing.ts';
 import { type Stage, type StageOptions, stage } from './stage.ts';
 
 /** A webhook that arrived, signed as it should be. */
 interface Received {
   id: string;
-  headers: IncomingHttpHeaders;
+  headers: Record<string, string>;
   body: string;
   data: { jobId: string; version?: string; bundleUrl?: string; expiresAt?: string };
 }
@@ -24,6 +25,9 @@ interface Callback {
   headers?: Record<string, string>;
 }
 
+/** The part of a presigned link that is its secret. */
+export const signatureOf = (link = '') => new URL(link).searchParams.get('X-Signature') ?? '';
+
 /** A bare server in place of a deployment: it answers webhooks as a test says, and calls back when a test says. */
 async function startReceiver(scene: () => Stage) {
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
@@ -32,21 +36,16 @@ async function startReceiver(scene: () => Stage) {
   let answer = taken;
   const server = createServer(async (request, response) => {
     const body = await text(request);
-    const {
-      'webhook-id': id = '',
-      'webhook-signature': signature = '',
-      'webhook-timestamp': timestamp,
-    } = {
-      ...(request.headers as Record<string, string>),
-    };
+    const headers = request.headers as Record<string, string>;
+    const { 'webhook-id': id = '', 'webhook-signature': signature = '' } = headers;
+    const sentMs = Number(headers['webhook-timestamp']) * 1000;
     // The clock of a test may be in another year, so not by `verify`.
-    const expected = new Webhook(secret).sign(id, new Date(Number(timestamp) * 1000), body);
-    if (signature !== expected) return response.writeHead(401).end('forged');
+    if (signature !== new Webhook(secret).sign(id, new Date(sentMs), body))
+      return response.writeHead(401).end('forged');
     const { data } = JSON.parse(body);
-    const link =
-      data.bundleUrl === undefined ? [] : [new URL(data.bundleUrl).searchParams.get('X-Signature')];
-    for (const hidden of [signature, ...link]) scene().world.hidden.add(String(hidden));
-    received.push({ id, headers: request.headers, body, data });
+    scene().world.hidden.add(signature);
+    if (data.bundleUrl !== undefined) scene().world.hidden.add(signatureOf(data.bundleUrl));
+    received.push({ id, headers, body, data });
     return answer(response, request);
   });
   const { url, close } = await listenLocally(server);
@@ -67,19 +66,29 @@ async function startReceiver(scene: () => Stage) {
     /** Tells Docket what came of a webhook, by default of the last one. Returns the status of its answer. */
     async callsBack(body: object | string, about = received.at(-1)?.id ?? '', how: Callback = {}) {
       const sent = typeof body === 'string' ? body : JSON.stringify(body);
-      const { own = `${about}_${sent.includes('live') ? 'live' : 'failed'}`, atMs = scene().world.now() } =
-        how;
+      const { world } = scene();
+      const { own = `${about}_${sent.includes('live') ? 'live' : 'failed'}`, atMs = world.now() } = how;
       const signature = new Webhook(how.secret ?? secret).sign(own, new Date(atMs), sent);
       const signed = { 'webhook-id': own, 'webhook-timestamp': `${Math.floor(atMs / 1000)}` };
       const headers = { ...signed, 'webhook-signature': signature, ...how.headers };
-      const address = `http://127.0.0.1:${scene().world.bots.at(-1)?.port}/deployments/${about}`;
+      const address = `http://127.0.0.1:${world.bots.at(-1)?.port}/deployments/${about}`;
       const response = await fetch(address, { method: 'POST', headers, body: sent });
       return `${response.status} ${await response.text()}`.trim();
     },
   };
 }
 
-/** Sets the stage with a Docket that has deployments. `deployments` are lines of the settings, by the receiver's address. */
+interface DeploymentStage extends Omit<StageOptions, 'bot'> {
+  /** Lines of the settings for further ones. */
+  deployments?: string;
+  /** Whether production gets links. */
+  link?: boolean;
+  allow?: string;
+  env?: Record<string, string>;
+  timing?: Partial<Timing>;
+}
+
+/** Sets the stage with a Docket that has the receiver as its deployment production. */
 export async function deploymentStage({
   deployments = '',
   link = false,
@@ -87,13 +96,7 @@ export async function deploymentStage({
   env = {},
   timing = {},
   ...options
-}: Omit<StageOptions, 'bot'> & {
-  deployments?: string;
-  link?: boolean;
-  allow?: string;
-  env?: Record<string, string>;
-  timing?: NonNullable<Exclude<StageOptions['bot'], (...args: never) => unknown>>['timing'];
-} = {}) {
+}: DeploymentStage = {}) {
   let scene: Stage;
   const receiver = await startReceiver(() => scene);
   const configOf = (all: string) => `
@@ -112,6 +115,7 @@ allow: { ${allow} }
   };
   scene = stage({ ...options, bot });
   afterEach(() => receiver.reset());
+  afterAll(() => receiver.close());
   const { exporting, until, clicks } = scene;
 
   /** Exports a version; the ending of the export is there when it returns. */
@@ -122,6 +126,11 @@ allow: { ${allow} }
   }
   return {
     ...{ scene, receiver, bot, configOf, exports },
+    /** Whether no run has a step to do, since the last jump. */
+    async isIdle() {
+      const due = await scene.world.redis.client.zrange('{docket}:runs:active', 0, '-1', 'WITHSCORES');
+      return due.filter((_, index) => index % 2 === 1).every((score) => Number(score) > Date.now());
+    },
     /** Exports a version and clicks [Update production], or another one. */
     async updates(version: string, more = '', name = 'production') {
       await exports(version, more);
