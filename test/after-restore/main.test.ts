@@ -2,11 +2,15 @@ import { expect, test } from 'vitest';
 import { closeOpenWork } from '../../src/after-restore/main.ts';
 import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
+import { standingKey } from '../../src/jobs/export/view.ts';
+import { exportSchedule } from '../../src/jobs/export-schedule/record.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
+import { NOW_MS } from '../support/builders.ts';
 import { aThread } from '../support/jobs/agent/builders.ts';
 import { anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
+import { anExportSchedule } from '../support/jobs/export-schedule/builders.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage, noteDelivery } from '../support/store/builders.ts';
 
@@ -31,6 +35,21 @@ test('digests that were collected or due are skipped; a posted one gets no furth
   const schedule = await runs().load(aSchedule().id, scheduleRun);
   expect(schedule?.nextAtMs).toBeGreaterThan(await runs().timeMs());
   expect(await isSearched(rootKey(posted))).toBe(true);
+});
+
+test('a scheduled export that is due, or that the backup does not know, is left out', async () => {
+  const due = anExportSchedule();
+  const begun = anExportSchedule({ id: 'begun', latest: { dueAtMs: NOW_MS, state: 'running' } });
+  const known = anExportSchedule({ id: 'known', latest: { dueAtMs: NOW_MS, state: 'running', run: 'r1' } });
+  await Promise.all([due, begun, known].map(keep));
+  expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 3 });
+  const after = await runs().loadAll([due.id, 'begun', 'known'], exportSchedule);
+  expect(after.map(({ latest }) => latest?.run)).toEqual([undefined, undefined, 'r1']);
+  expect(after.map(({ latest }) => latest?.state)).toEqual([undefined, undefined, 'running']);
+  for (const { id, nextAtMs } of after) {
+    expect(nextAtMs).toBeGreaterThan(await runs().timeMs());
+    expect(await isSearched(standingKey(id))).toBe(true);
+  }
 });
 
 test('events that no run has read are skipped, and a damaged record is passed over', async () => {

@@ -251,7 +251,7 @@ async function pauseWithoutOwner(
   // Once for each active period.
   const name = hasLeft ? `left.${run.owner.id}` : `not-permitted.${run.sinceMs}`;
   const place = hasLeft ? { channel: run.channel } : { user: run.owner.id };
-  const message = hasLeft ? exportScheduleNotes.ownerLeft(paused) : exportScheduleNotes.notPermitted(paused);
+  const message = exportScheduleViews[hasLeft ? 'ownerLeft' : 'notPermitted'](paused);
   await publish(run, name, place, message, context);
   return save(paused, { audit: 'paused: not permitted' });
 }

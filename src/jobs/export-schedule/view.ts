@@ -19,7 +19,7 @@ import { isNotThere, personName, type StateWord } from '../wording-view.ts';
 import { type ExportSchedule, exportScheduleActions } from './record.ts';
 
 export const exportScheduleViews = scheduleViews<ExportSchedule, 'runNow'>({
-  what: 'scheduled export',
+  ...{ what: 'scheduled export', short: 'scheduled export', done: 'started' },
   actions: exportScheduleActions,
   labels: { runNow: 'Run now' },
   now: 'runNow',
@@ -29,6 +29,7 @@ export const exportScheduleViews = scheduleViews<ExportSchedule, 'runNow'>({
   },
   cannot: 'start exports',
   create: '/docs-export schedule',
+  ownerLeft: ['is paused, since', 'It resumes once somebody takes it over.'],
 });
 const { site, buttons, primaryFirst, stateParts, menuOf } = exportScheduleViews;
 
@@ -160,11 +161,6 @@ export const exportScheduleNotes = {
   /** To the owner, after our own error. */
   broken: (run: ExportSchedule, ref: string): Message =>
     failedMessage(run, ['may not be exported: something broke on my side.'], `ref ${ref}`),
-
-  notPermitted: (run: ExportSchedule): Message =>
-    exportScheduleViews.notPermitted(run, 'scheduled export', 'is not started'),
-  ownerLeft: (run: ExportSchedule): Message =>
-    exportScheduleViews.ownerLeft(run, 'is paused, since', 'It resumes once somebody takes it over.'),
 };
 
 const failedMessage = (run: ExportSchedule, why: Part[], small: Line): Message =>

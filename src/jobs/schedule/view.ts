@@ -23,8 +23,10 @@ type Action = keyof typeof labels;
 
 /** A feature's words for its schedules, and its own actions. */
 interface Words<Own extends string> {
-  /** Such as "weekly digest". */
+  /** Such as "weekly digest", "digest" and "posted". */
   what: string;
+  short: string;
+  done: string;
   actions: Record<Own | Action, string>;
   labels: Record<Own, string>;
   /** The action that does the work at once; `first` precedes it. */
@@ -35,6 +37,8 @@ interface Words<Own extends string> {
   cannot: string;
   /** The command that sets one up. */
   create: string;
+  /** If its owner has left: "continues, but", and the consequence. */
+  ownerLeft: readonly [what: string, consequence: string];
 }
 
 /** Returns the views that all schedules have. */
@@ -158,16 +162,16 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
         : message([["Slack doesn't let me post in ", { channel }, why]]);
     },
 
-    /** To the owner, who lost the permission. `consequence`: "is not posted". */
-    notPermitted: (run: Run, what: string, consequence: string): Message =>
+    /** To the owner, who lost the permission. */
+    notPermitted: (run: Run): Message =>
       layout({
         icon: '⏸',
         lines: [
           [
             { bold: 'Paused' },
-            `: you may no longer ${words.cannot}, so the ${what} of ${site(run)} in `,
+            `: you may no longer ${words.cannot}, so the ${words.short} of ${site(run)} in `,
             { channel: run.channel },
-            ` ${consequence}.`,
+            ` is not ${words.done}.`,
           ],
           'Ask the people who run Docket for the permission, then choose [Resume].',
         ],
@@ -175,15 +179,17 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
       }),
 
     /** In the channel, once: the owner has left. */
-    ownerLeft: (run: Run, what: string, consequence: string): Message =>
-      layout({
+    ownerLeft(run: Run): Message {
+      const [what, consequence] = words.ownerLeft;
+      return layout({
         icon: '⚠️',
         lines: [
           `The ${words.what} of ${site(run)} ${what} ${personName(run.owner.name)}, who set it up, has left.`,
         ],
         small: [consequence],
         buttons: buttons(run, 'takeOver'),
-      }),
+      });
+    },
 
     /** The same after a person took it over. */
     takenOver: (run: Run, from: { name: string }): Message =>

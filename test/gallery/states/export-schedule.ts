@@ -73,8 +73,8 @@ export const exportScheduleStates: GalleryState[] = [
   note('no longer in the channel', notes.noPlace(aSchedule(), 'not_in_channel')),
   note('refused by Slack', notes.noPlace(aSchedule(), 'restricted_action')),
   note('broken', notes.broken(aSchedule(), '7f3c1d')),
-  note('not permitted', notes.notPermitted(aSchedule())),
-  note('owner left', notes.ownerLeft(aSchedule({ ownerLeft: true }))),
+  note('not permitted', views.notPermitted(aSchedule())),
+  note('owner left', views.ownerLeft(aSchedule({ ownerLeft: true }))),
   note('taken over', views.takenOver(aSchedule({ owner: BEN }), { name: 'ana' })),
 
   listed('being set up', { state: 'testing' }),

@@ -12,7 +12,7 @@ import { daysText, lastCompleteWeek, rangeText, type Week } from '../weeks.ts';
 import type { Alert, ScheduleRun } from './record.ts';
 
 const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
-  what: 'weekly digest',
+  ...{ what: 'weekly digest', short: 'digest', done: 'posted' },
   actions: digestActions,
   labels: { preview: 'Preview', sendNow: 'Send now' },
   first: 'preview',
@@ -23,6 +23,7 @@ const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
   },
   cannot: 'set up digests',
   create: '/docs-digest create',
+  ownerLeft: ['continues, but', 'The new owner gets a message if it cannot be posted.'],
 });
 const { site, primaryFirst } = views;
 export const { buttons: scheduleButtons, line: scheduleLine, entry: scheduleEntry } = views;
@@ -38,6 +39,8 @@ const MAX_LISTED = 5;
 
 /** The messages of the schedule's steps. */
 export const scheduleNotes = {
+  ...views,
+
   /** The first message in the channel: shows that the app may post there, and announces the digests. */
   test(run: ScheduleRun): Message {
     const when = `${timetableText(run.timetable)} · set up by ${personName(run.owner.name)} · `;
@@ -50,10 +53,6 @@ export const scheduleNotes = {
       small: [[when, { code: '/docs-digest list' }]],
     });
   },
-
-  created: views.created,
-  noPlace: views.noPlace,
-  takenOver: views.takenOver,
 
   /** To the owner: a digest could not be posted. */
   failed(run: ScheduleRun): Message {
@@ -102,10 +101,6 @@ export const scheduleNotes = {
       ],
     });
   },
-
-  notPermitted: (run: ScheduleRun): Message => views.notPermitted(run, 'digest', 'is not posted'),
-  ownerLeft: (run: ScheduleRun): Message =>
-    views.ownerLeft(run, 'continues, but', 'The new owner gets a message if it cannot be posted.'),
 };
 
 /** A page's views on the alert's day or days, and on the days compared with; of several days, per day. */
