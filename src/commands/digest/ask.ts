@@ -2,7 +2,7 @@ import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { acceptsInstructions, type DigestOrigin, type ThreadRun } from '../../jobs/agent/thread/record.ts';
 import { type AskButton, askButton, digestActions } from '../../jobs/digest/buttons.ts';
-import { pathText, queryText, timesText, viewsText } from '../../jobs/digest/edition/phrases.ts';
+import { pathText, subjectPart, timesText, viewsText } from '../../jobs/digest/edition/phrases.ts';
 import { type EditionRun, editionKind, rootKey } from '../../jobs/digest/edition/record.ts';
 import { type Counts, listedThumbs, type PageChange, totalOf } from '../../jobs/digest/model.ts';
 import { lastCompleteWeek, rangeText } from '../../jobs/digest/weeks.ts';
@@ -305,5 +305,4 @@ export function quotedWords(text: string): string {
 export const entryId = ({ subject }: AskEntry) => idOf('ask', subject.name);
 
 /** Returns a subject as text: a path, or a search term in quotes. */
-export const subjectText = ({ kind, name }: AskEntry['subject']) =>
-  kind === 'questions' ? name : kind === 'search' ? queryText(name) : pathText(name);
+export const subjectText = (subject: AskEntry['subject']) => subjectPart(subject, pathText);

@@ -7,7 +7,7 @@ import { excerptOf } from '../thread-text.ts';
 import { threadClicks } from './buttons.ts';
 
 /** Where somebody gave an instruction under a digest; a line there shows what becomes of it. */
-const digestOrigin = z.object({
+export const digestOrigin = z.object({
   /** The run of the digest, the key of the message that has the line in its thread, and the channel. */
   digest: z.string(),
   under: z.string(),

@@ -281,9 +281,9 @@ export async function loadFollowUps(
     .toSorted((one, other) => one.atMs - other.atMs)
     .flatMap(({ origin, ending }): EditionRun['followUps'] => {
       if (origin?.digest !== last || ending?.kind === 'notSent') return [];
-      const { kind, name: subject, value: before } = origin.subject;
-      const after = numberOf(origin.subject, pages, readers);
-      return [{ kind, subject, before, after, prLink: ending?.prLink, ending: ending?.kind }];
+      const { subject } = origin;
+      const after = numberOf(subject, pages, readers);
+      return [{ subject, after, prLink: ending?.prLink, ending: ending?.kind }];
     });
 }
 

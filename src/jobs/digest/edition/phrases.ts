@@ -8,6 +8,7 @@ import {
   singleLine,
   upperFirst,
 } from '../../../slack/text.ts';
+import type { DigestOrigin } from '../../agent/thread/record.ts';
 import { type AskButton, digestActions } from '../buttons.ts';
 import { type Counts, totalOf } from '../model.ts';
 import type { EditionRun } from './record.ts';
@@ -69,6 +70,10 @@ export const CHECK_COUNTING =
 
 /** Returns a search term in quotes. */
 export const queryText = (query: string) => `"${wordsText(query, 60)}"`;
+
+/** Returns a subject of the agent: a search term in quotes, the questions, or a page as `pageOf` gives it. */
+export const subjectPart = <P>({ kind, name }: DigestOrigin['subject'], pageOf: (path: string) => P) =>
+  kind === 'questions' ? name : kind === 'search' ? queryText(name) : pageOf(name);
 
 export const viewsText = (views: number) => countOf(views, 'view');
 export const timesText = (times: number) => (times === 1 ? 'once' : countOf(times, 'time'));

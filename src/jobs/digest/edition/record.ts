@@ -3,6 +3,7 @@ import type { Outbox } from '../../../slack/outbox.ts';
 import { messageUrl } from '../../../slack/text.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
+import { digestOrigin } from '../../agent/thread/record.ts';
 import { person, type VisibleKind } from '../../visibility.ts';
 import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
 import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
@@ -29,14 +30,11 @@ export const editionEnding = z.object({
 });
 export type EditionEnding = z.infer<typeof editionEnding>;
 
-/** The result for a page that the agent was asked about under an earlier digest. */
+/** The result of a request to the agent under an earlier digest. */
 const followUp = z.object({
-  /** The page or search term, and the kind of its numbers. */
-  subject: z.string(),
-  kind: z.enum(['page', 'thumbs', 'search', 'questions']),
+  subject: digestOrigin.shape.subject,
   prLink: z.string().optional(),
-  before: z.number().optional(),
-  /** `unlisted`: the search is no longer among those without a click. */
+  /** The present number of its subject. `unlisted`: the search is no longer among those without a click. */
   after: z.number().or(z.literal('unlisted')).optional(),
   /** The kind of its `askEnding`; missing while that is not known. */
   ending: z.string().optional(),

@@ -29,6 +29,7 @@ import {
   shareText,
   siteText,
   spokenChange,
+  subjectPart,
   timesText,
   trendText,
   viewsText,
@@ -338,10 +339,8 @@ const MAX_FOLLOW_UPS = 5;
 /** The results of requests under earlier digests. */
 function followUpLine({ site, followUps }: EditionRun): Line {
   const parts = followUps.slice(0, MAX_FOLLOW_UPS).map((one): Part[] => {
-    const { subject, kind } = one;
-    const name =
-      kind === 'questions' ? subject : kind === 'search' ? queryText(subject) : pagePart(site, subject);
-    return [name, ...outcomeParts(one), numbersText(one)];
+    const subject = subjectPart(one.subject, (path) => pagePart(site, path));
+    return [subject, ...outcomeParts(one), numbersText(one)];
   });
   const rest = followUps.length - MAX_FOLLOW_UPS;
   const more = rest > 0 ? ` · and ${formatCount(rest)} more` : '';
@@ -366,7 +365,7 @@ function outcomeParts({ prLink, ending = '' }: FollowUp): Part[] {
   ];
 }
 
-function numbersText({ kind, before, after }: FollowUp): string {
+function numbersText({ subject: { kind, value: before }, after }: FollowUp): string {
   if (before === undefined || after === undefined) return '';
   const unit = {
     page: 'views',

@@ -65,15 +65,19 @@ const followUps = (words: fc.Arbitrary<string>): fc.Arbitrary<EditionRun['follow
   fc.array(
     fc
       .record({
-        subject: words,
-        kind: fc.constantFrom('page' as const, 'thumbs' as const, 'search' as const),
+        subject: fc
+          .record({
+            kind: fc.constantFrom('page' as const, 'thumbs' as const, 'search' as const),
+            name: words,
+            value: maybe(views),
+          })
+          .map(present),
         prLink: maybe(
           fc.oneof(
             othersWords,
             othersWords.map((text) => `https://evil.example/${text}`),
           ),
         ),
-        before: maybe(views),
         after: maybe(views),
       })
       .map(present),
@@ -160,10 +164,8 @@ export function fullEdition(word: string): EditionRun {
     },
     readersBefore: { questions: { asked: most, unanswered: most }, visitors: { total: 60 } },
     followUps: Array.from({ length: 5 }, () => ({
-      subject: word,
-      kind: 'search' as const,
+      subject: { kind: 'search' as const, name: word, value: most },
       prLink: `https://evil.example/${word.slice(0, 2000).toWellFormed()}`,
-      before: most,
       after: most,
     })),
   });
