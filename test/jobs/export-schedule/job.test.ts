@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import { updateRun } from '../../../src/jobs/deployment/record.ts';
 import { exportRun } from '../../../src/jobs/export/record.ts';
 import { exportScheduleJob } from '../../../src/jobs/export-schedule/job.ts';
 import { type ExportSchedule, exportSchedule } from '../../../src/jobs/export-schedule/record.ts';
@@ -80,6 +81,32 @@ test('a process that dies after it accepted an export accepts no second one', as
   nowMs += 60_000;
   expect(await step()).toMatchObject({ latest: { dueAtMs: NOW_MS, run: run.id, ending: 'done' } });
   expect(await exports()).toHaveLength(1);
+});
+
+test('each export has each deployment told once, also if the process dies in between', async () => {
+  const woken: string[] = [];
+  const wake: JobContextParts['wake'] = async ({ job }) => {
+    woken.push(job);
+    if (woken.filter((one) => one === 'deployment').length === 1) throw new Error('it died');
+  };
+  const { step, exports, context } = await given({ deployments: ['production', 'staging'] }, { wake });
+  await step();
+  const [run] = await exports();
+  if (run === undefined) throw new Error('no export');
+  await context.runs.save({ ...run, jobId: 'se_1', state: 'ended', ending: anEnding.done });
+  await expect(step()).rejects.toThrow('it died');
+  expect((await step())?.exported?.updates).toMatchObject([
+    { deployment: 'production', state: 'accepted' },
+    { deployment: 'staging', state: 'accepted' },
+  ]);
+  const updates = await context.runs.activeOf(updateRun, 'deployment');
+  expect(updates.map(({ deployment, by, jobId }) => [deployment, by.id, jobId])).toEqual([
+    ['production', 'U0ANA', 'se_1'],
+    ['staging', 'U0ANA', 'se_1'],
+  ]);
+  // The message follows each of them.
+  for (const update of updates) await context.runs.save({ ...update, state: 'told', toldAtMs: NOW_MS });
+  expect((await step())?.exported?.updates.map(({ state }) => state)).toEqual(['told', 'told']);
 });
 
 test('a channel that takes no message any more is named to the owner, and counts as a failure', async () => {
