@@ -32,7 +32,7 @@ interface CallbackParts {
 export function receiveCallbacks({ server, projects, runs, wake, machineMs, now, log }: CallbackParts): void {
   const readBody = createBodyReader(MAX_BYTES);
 
-  server.route('POST /deployments/', async (request: IncomingMessage, response: ServerResponse) => {
+  async function receive(request: IncomingMessage, response: ServerResponse) {
     const id = request.url?.slice('/deployments/'.length) ?? '';
     const known = readWebhookId(id);
     const ownId = request.headers['webhook-id'];
@@ -41,7 +41,7 @@ export function receiveCallbacks({ server, projects, runs, wake, machineMs, now,
     const { body, refusal } = await readBody(request);
     if (refusal !== undefined) return refuse(response, refusal);
     const run = await runs.load(known.id, updateRun).catch((error: unknown) => {
-      // A run of another kind. If Redis does not answer, the deployment has to call back again.
+      // A run of another kind.
       if (error instanceof ZodError) return undefined;
       throw error;
     });
@@ -62,5 +62,13 @@ export function receiveCallbacks({ server, projects, runs, wake, machineMs, now,
     await runs.appendToInbox('deployment', known.id, { event, dedupeKey: `callback ${ownId}` });
     await wake({ job: 'deployment', id: known.id });
     response.writeHead(204).end();
-  });
+  }
+
+  server.route('POST /deployments/', (request, response) =>
+    receive(request, response).catch((err: unknown) => {
+      log.warn({ err }, 'a callback of a deployment was refused: Redis did not take it');
+      // The deployment has to call back again.
+      refuse(response, 503);
+    }),
+  );
 }
