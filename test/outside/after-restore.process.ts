@@ -121,7 +121,7 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   await scene.clicks('ana', `Did the export of ${WAITS} start?`, 'Start again');
   await scene.until(['ana started it again']);
   await scene.clicks('ana', 'Did GitHub start', 'It ran');
-  await scene.until(['staging told at']);
+  await scene.until(['staging told']);
   const question = slack.messages.findLast((one) => slack.read(one).includes('reach the agent?'));
   if (question) await slack.person('ana').clicks(question, 'Send again');
   await sent(3);

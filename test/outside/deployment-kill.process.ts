@@ -86,12 +86,12 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
 
     if (name === 'production') {
       if (call === 'callback') {
-        await until(['production told at']);
+        await until(['production told']);
         if (phase === 'after') expect(await receiver.callsBack({ state: 'live' })).toBe('204');
         await strike();
       }
       await struck.promise;
-      if (call !== 'callback') await until(['production told at']);
+      if (call !== 'callback') await until(['production told']);
       // A receiver calls back until it is heard.
       const callsBack = () => receiver.callsBack({ state: 'live' }).catch(() => '');
       await expect.poll(callsBack, { timeout: 10_000 }).toBe('204');
@@ -113,7 +113,7 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
       // A kill at a message may also be one at the dispatch, which goes on beside it.
       if (texts.includes('Did GitHub start'))
         await clicks('ana', 'Did GitHub', hasRun ? 'It ran' : 'Tell again');
-      await until([hasRun && texts.includes('Did GitHub') ? 'staging told at' : 'its workflow succeeded']);
+      await until([hasRun && texts.includes('Did GitHub') ? 'staging told' : 'its workflow succeeded']);
       expect(github.runs).toHaveLength(runs + 1);
     }
     for (const stop of stops) stop();

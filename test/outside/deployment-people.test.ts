@@ -48,7 +48,7 @@ describe('who may tell a deployment', async () => {
     expect(person('ana').reads(person('ana').modal())).toContain(
       `Telling production of ${site}: see the thread of this export.`,
     );
-    await until([`✅ production told at TIME · ${site}\nAsked for by ana`]);
+    await until([`✅ production told TIME · ${site}\nAsked for by ana`]);
   });
 
   test.each<[string, PersonName, Partial<User>]>([
@@ -66,14 +66,14 @@ describe('who may tell a deployment', async () => {
     onTestFinished(() => void Object.assign(user, before));
     for (const { members } of scene.world.slack.workspace.channels) members.add(user.id);
     await updates('v1');
-    await until(['production told at']);
+    await until(['production told']);
     const exported = messageWith('is exported');
     const [, update] = /msg_(\w+)_1_0/.exec(receiver.received[0]?.id ?? '') ?? [];
     const shown = scene.slack.messages.length;
     const about = { v: 1, update, attempt: 1 };
     for (const click of [
       () => clicks(name, 'is exported', 'Update production'),
-      () => clicks(name, 'production told at', 'Tell again'),
+      () => clicks(name, 'production told', 'Tell again'),
       ...['again', 'ran', 'leave'].map((act) => () => forges(name, exported, `deployment.${act}`, about)),
       () => forges(name, exported, 'deployment.update_5', updateOf(exported, 'production')),
     ]) {
@@ -118,7 +118,7 @@ describe('who may tell a deployment', async () => {
 
   test('gets no link by it: only the deployment does, and people keep their own', async () => {
     await updates('v1', ' --private');
-    await until([`✅ production told at TIME · ${site}`]);
+    await until([`✅ production told TIME · ${site}`]);
     const { bundleUrl = '' } = receiver.received[0]?.data ?? {};
     expect((await fetch(bundleUrl)).status).toBe(200);
     const shown = JSON.stringify(scene.slack.messages.map(({ blocks }) => blocks));

@@ -14,7 +14,7 @@ describe('a webhook', async () => {
 
   test('that is taken is told, and its callbacks say what came of it', async () => {
     await updates('v1');
-    await until([`✅ production told at TIME · ${site}\nAsked for by ana\n[⋯ Tell again]`]);
+    await until([`✅ production told TIME · ${site}\nAsked for by ana\n[⋯ Tell again]`]);
     expect(await receiver.callsBack({ state: 'failed', message: 'No space left on device' })).toBe('204');
     await until([
       `❌ production failed · ${site}\nAsked for by ana`,
@@ -33,7 +33,7 @@ describe('a webhook', async () => {
 
   test('is what the package standardwebhooks accepts, and has no link unless it is configured', async () => {
     await updates('v1');
-    await until(['production told at']);
+    await until(['production told']);
     const [{ headers, body } = expect.fail('nothing came')] = receiver.received;
     const [jobId] = scene.platform.exports.keys();
     expect(new Webhook(receiver.secret).verify(body, headers)).toMatchObject({
@@ -53,7 +53,7 @@ describe('a webhook', async () => {
     receiver.answers(204);
     const late = structuredClone(scene.messageWith('production refused'));
     await clicks('ben', 'production refused', 'Tell again');
-    await until([`✅ production told at TIME · ${site}\nAsked for by ben`]);
+    await until([`✅ production told TIME · ${site}\nAsked for by ben`]);
     await scene.person('ana').clicks(late, 'Tell again');
     expect(toldLast('ana')).toBe(HANDLED);
     expect(receiver.received.map(({ id }) => id.slice(-4))).toEqual(['_1_0', '_2_0']);
@@ -70,37 +70,34 @@ describe('a webhook', async () => {
     await clicks('ben', 'is exported', 'Update production');
     expect(toldLast('ben')).toBe(HANDLED);
     held.resolve();
-    await until(['production told at']);
+    await until(['production told']);
     await clicks('ben', 'is exported', 'Update production');
-    expect(toldLast('ben')).toMatch(/^Already done: production told at TIME\. See the thread of docs/);
+    expect(toldLast('ben')).toMatch(/^Already done: production told TIME\. See the thread of docs/);
     expect(receiver.received).toHaveLength(1);
   });
 
   test('for an earlier version again takes the newer one’s place', async () => {
     await updates('v1');
-    await until([`production told at TIME · ${site}`]);
+    await until([`production told TIME · ${site}`]);
     await updates('v2');
-    await until(['✅ production told at TIME · docs.acme.com (v2)']);
+    await until(['✅ production told TIME · docs.acme.com (v2)']);
     const replaced = 'production was told of another export since';
     await until([`➖ ${replaced} · ${site}\nAsked for by ana\n[Use this version again]`]);
     await clicks('ben', replaced, 'Use this version again');
-    await until([
-      `✅ production told at TIME · ${site}\nAsked for by ben`,
-      `${replaced} · docs.acme.com (v2)`,
-    ]);
+    await until([`✅ production told TIME · ${site}\nAsked for by ben`, `${replaced} · docs.acme.com (v2)`]);
     const told = receiver.received.map(({ data }) => [data.version, data.jobId] as const);
     expect(told.map(([version]) => version)).toEqual(['v1', 'v2', 'v1']);
     expect(told[2]).toEqual(told[0]);
     // The newer one's button does the same.
     await clicks('ana', '(v2) is exported', 'Update production');
-    await until(['✅ production told at TIME · docs.acme.com (v2)', `${replaced} · ${site}`]);
+    await until(['✅ production told TIME · docs.acme.com (v2)', `${replaced} · ${site}`]);
     expect(receiver.received.at(-1)?.data.version).toBe('v2');
   });
 
   test('of an attempt that is over changes nothing by its callback', async () => {
     await updates('v1');
-    await until(['production told at']);
-    await clicks('ana', 'production told at', 'Tell again');
+    await until(['production told']);
+    await clicks('ana', 'production told', 'Tell again');
     await scene.slack.until(() => receiver.received.length === 2);
     expect(await receiver.callsBack({ state: 'failed' }, receiver.received[0]?.id)).toBe('204');
     expect(await receiver.callsBack({ state: 'live' })).toBe('204');
@@ -127,7 +124,7 @@ describe('a webhook', async () => {
     await scene.world.bots.at(-1)?.end();
     await scene.world.startBot(bot);
     await clicks('ana', 'My settings no longer have', 'Tell again');
-    await until(['production told at']);
+    await until(['production told']);
   });
 });
 
@@ -158,7 +155,7 @@ describe('a workflow', async () => {
     ['staging', 'success', '✅ staging told, and its workflow succeeded'],
     ['staging', 'timed_out', '❌ staging told, but its workflow failed'],
     // GitHub does not name the run of an event.
-    ['preview', 'failure', '✅ preview told at TIME'],
+    ['preview', 'failure', '✅ preview told TIME'],
   ] as const)('of %s that ends with %s says so', async (name, conclusion, words) => {
     github.plan({ durationMs: 300, conclusion });
     await updates('v1', '', name);

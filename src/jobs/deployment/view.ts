@@ -1,4 +1,12 @@
-import { type ButtonParts, type Line, layout, type Message, message, type Part } from '../../slack/blocks.ts';
+import {
+  type ButtonParts,
+  type Line,
+  layout,
+  type Message,
+  message,
+  moment,
+  type Part,
+} from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { cut, sanitizeUserText, singleLine } from '../../slack/text.ts';
@@ -7,8 +15,6 @@ import { FAILURE_SHOWN_AFTER, personName, platformReasonText } from '../wording-
 import { deploymentActions, type UpdateRun, type UpdateState, updateActions } from './record.ts';
 
 export const nameOf = ({ deployment }: Pick<UpdateRun, 'deployment'>) => sanitizeUserText(deployment, 60);
-
-const time = (ms: number): Part => ({ time: ms, format: '{time}' });
 
 /** Returns a button of an update; a late click detects that it has moved on. */
 const buttonOf = (
@@ -63,11 +69,11 @@ export function updateFact(run: UpdateState): Part[] {
   if (ending?.kind === 'left') return fact(' not told again');
   if (ending) return fact(toldAtMs !== undefined ? ' has no fresh link' : ' not told');
   if (toldAtMs === undefined) return fact(' is being told…');
-  if (outcome?.state === 'live') return fact(' serves it since ', time(outcome.atMs));
+  if (outcome?.state === 'live') return fact(' serves it since ', moment(outcome.atMs));
   if (outcome?.state === 'failed') return fact(' failed');
   if (hasFailedWorkflow(run)) return fact(' told, but its workflow failed');
   if (workflow?.conclusion !== undefined) return fact(' told, and its workflow succeeded');
-  return fact(' told at ', time(toldAtMs));
+  return fact(' told ', moment(toldAtMs));
 }
 
 function iconOf(run: UpdateRun): string {
