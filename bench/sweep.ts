@@ -44,7 +44,8 @@ async function sweepMs(overdue: number): Promise<number> {
 function oneSweepMs(): Promise<number> {
   return new Promise((resolve) => {
     let startedAtMs = 0;
-    const sweeper = startSweeper({
+    const stopping = new AbortController();
+    startSweeper({
       due: {
         ...due,
         async overdue(...args) {
@@ -54,11 +55,12 @@ function oneSweepMs(): Promise<number> {
       },
       wake: ensure,
       async alsoDo() {
-        sweeper.stop();
+        stopping.abort();
         resolve(performance.now() - startedAtMs);
       },
       everyMs: defaultTiming.sweepMs / 1000,
       log: createLog('warn', []),
+      stopping: stopping.signal,
     });
   });
 }

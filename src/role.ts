@@ -65,8 +65,8 @@ export async function createRoleParts(
     ...options.timing,
   };
   const monotonicMs = () => performance.now();
-  const clock = createClock({ everyMs: timing.sweepMs, machineMs, monotonicMs });
-  closers.add(() => clock.stop());
+  const { stopping } = closers;
+  const clock = createClock({ everyMs: timing.sweepMs, machineMs, monotonicMs, stopping });
   // A test that passes its own time must not get that of Redis.
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
@@ -112,10 +112,8 @@ export async function createRoleParts(
       tracing.called(`slack ${method}`, durationMs, error);
     },
   });
-  const identity = createIdentity(slack, timing, log);
-  let findingBot: Promise<unknown> | undefined;
+  const identity = createIdentity(slack, timing, log, stopping);
   const teamId = () => identity.current()?.teamId ?? '';
-  closers.add(() => identity.stop());
   const lookup = {
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,
@@ -127,7 +125,7 @@ export async function createRoleParts(
   if (address === undefined) {
     const { searchPath = '' } = options;
     const redis = await startEmbeddedRedis({
-      ...{ dataDir: settings.dataDir, log, searchPath, cancelled: closers.stopping },
+      ...{ dataDir: settings.dataDir, log, searchPath, cancelled: stopping },
     });
     closers.add(() => redis.stop());
     health.addProblems(() => {
@@ -137,12 +135,16 @@ export async function createRoleParts(
     address = { socketPath: redis.socketPath };
   }
   setTagName(tagNameOf(address));
-  const redisWatch = createRedisWatch({ address, allow: settings.redisAllow, timing, monotonicMs, log });
-  closers.add(() => redisWatch.stop());
+  const { redisAllow: allow } = settings;
+  const redisWatch = createRedisWatch({ address, allow, timing, monotonicMs, log, stopping });
   health.addProblems(() =>
     redisWatch.problems().map(({ kind, ...problem }) => ({ name: `redis_${kind}`, ...problem })),
   );
   await redisWatch.start();
+  stopping.throwIfAborted();
+  // Without the bot's identity, commands are refused, and the look-up is retried.
+  const found = Promise.race([identity.start(), once(stopping, 'abort')]);
+  await withTimeout(READY_MS, found).catch(() => {});
 
   return {
     address,
@@ -150,13 +152,6 @@ export async function createRoleParts(
     slack,
     channelIds,
     identity,
-    /** Waits briefly for the bot's identity. Without it, commands are refused, and the look-up is retried. */
-    findBot() {
-      const found = () => Promise.race([identity.start(), once(closers.stopping, 'abort')]);
-      // Both roles of a process share the wait.
-      findingBot ??= withTimeout(READY_MS, found()).catch(() => {});
-      return findingBot;
-    },
     /** Empty until Slack has answered. */
     teamId,
     health,
@@ -206,8 +201,6 @@ export async function connectRole(
   if (redis.status === 'ready') await checkData();
   // Nobody catches a later mismatch, so it ends the process.
   redis.on('ready', () => void checkData());
-  closers.stopping.throwIfAborted();
-  await parts.findBot();
   closers.stopping.throwIfAborted();
   health.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);

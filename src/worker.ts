@@ -114,7 +114,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  const sweeper = startSweeper({
+  startSweeper({
     due: stores.due,
     wake,
     async alsoDo() {
@@ -124,9 +124,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       if (teamId !== '') await remindOfExpiry(teamId);
     },
     everyMs: timing.sweepMs,
-    log,
+    ...{ log, stopping },
   });
-  closers.add(() => sweeper.stop());
 }
 
 /** Returns a client of the docs API for each project, by the project's name. */

@@ -3,7 +3,7 @@ import { DelayedError } from 'bullmq/dist/cjs/classes/errors/delayed-error.js';
 import { Worker } from 'bullmq/dist/cjs/classes/worker.js';
 import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
 import { inLogScope, type Log, type LogScope } from '../runtime/log.ts';
-import { Stopping } from '../runtime/stopping.ts';
+import { repeat, Stopping } from '../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
 import { createDueStore, type DueStore } from '../store/due.ts';
@@ -178,6 +178,7 @@ export interface SweeperParts {
   alsoDo: () => Promise<unknown>;
   everyMs: number;
   log: Log;
+  stopping: AbortSignal;
 }
 
 /** Entries woken at once: few trips to Redis, with room for other commands in between. */
@@ -187,10 +188,7 @@ const BATCH_SIZE = 50;
 const SWEEP_LATENESS = 0.2;
 
 /** Wakes overdue entries every `everyMs`. A failed wake does not stop the others. */
-export function startSweeper({ due, wake, alsoDo, everyMs, log }: SweeperParts): { stop(): void } {
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
-
+export function startSweeper({ due, wake, alsoDo, everyMs, log, stopping }: SweeperParts): void {
   const logFailure = (error: unknown) => log.warn({ err: error }, 'sweep failed');
 
   async function wakeOverdue() {
@@ -206,14 +204,7 @@ export function startSweeper({ due, wake, alsoDo, everyMs, log }: SweeperParts):
     } catch (error) {
       logFailure(error);
     }
-    if (!stopped) timer = setTimeout(sweep, everyMs);
   }
 
-  timer = setTimeout(sweep, everyMs);
-  return {
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
-    },
-  };
+  void repeat(stopping, () => everyMs, sweep);
 }

@@ -60,14 +60,14 @@ export function beforeSending(dispatcher: Dispatcher, check: () => void): Dispat
   });
 }
 
-/** Returns the code of a connection's failure; never a part of the data sent. */
+/** Returns the code of a connection's failure, the innermost of a wrapped one; never a part of the data sent. */
 export function connectionCode(error: unknown): string {
-  const proxy = error instanceof Error && /^Proxy response \((\d{3})\)/.exec(error.message);
-  if (proxy) return `PROXY_${proxy[1]}`;
-  const inner = error instanceof Error && error.cause instanceof Error ? error.cause : error;
-  if (inner instanceof Error && 'code' in inner && typeof inner.code === 'string')
-    return inner.code.slice(0, 60);
-  return error instanceof Error ? error.name : 'no reason';
+  if (!(error instanceof Error)) return 'no reason';
+  const [, proxyStatus] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? [];
+  if (proxyStatus !== undefined) return `PROXY_${proxyStatus}`;
+  const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
+  if (inner instanceof Error) return connectionCode(inner);
+  return 'code' in error && typeof error.code === 'string' ? error.code.slice(0, 60) : error.name;
 }
 
 export interface OutgoingRequest {

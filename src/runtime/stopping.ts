@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from './log.ts';
 
 /**
@@ -23,6 +24,14 @@ export function rejectWhenStopping<Parts extends object>(stopping: AbortSignal, 
     return [name, call];
   });
   return Object.fromEntries(guarded) as Parts;
+}
+
+/** Does `work` after each pause until `stopping` is aborted; `pauseMs` returns its length. `work` must not reject. */
+export async function repeat(stopping: AbortSignal, pauseMs: () => number, work: () => Promise<unknown>) {
+  while (!stopping.aborted) {
+    await sleep(pauseMs(), undefined, { signal: stopping, ref: false }).catch(() => {});
+    if (!stopping.aborted) await work();
+  }
 }
 
 /** The open resources of a process, which are closed in reverse order. */

@@ -4,6 +4,7 @@ import {
   WebAPIRateLimitedError,
   WebAPIRequestError,
 } from '@slack/web-api';
+import { connectionCode } from '../runtime/outgoing.ts';
 
 /**
  * Why a call to Slack has no result.
@@ -108,20 +109,10 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
   }
   if (error instanceof WebAPIHTTPError)
     return new SlackApiError('unclear', method, `http_${error.statusCode}`);
-  const code = causeCode(error instanceof WebAPIRequestError ? error.original : error);
+  const code = connectionCode(error instanceof WebAPIRequestError ? error.original : error);
   return new SlackApiError(notSent.has(code) ? 'unreachable' : 'unclear', method, code);
 }
 
 /** Returns names of scopes, separated by commas; undefined for anything else. */
 const parseScopes = (value: unknown) =>
   typeof value === 'string' && /^[a-z:._,-]{1,200}$/.test(value) ? value : undefined;
-
-/** Returns the system's error code, even from a wrapped error. */
-function causeCode(error: unknown): string {
-  for (let cause: unknown = error; cause instanceof Error; cause = cause.cause) {
-    if ('code' in cause && typeof cause.code === 'string') return cause.code;
-    if (cause instanceof AggregateError && cause.errors[0] instanceof Error)
-      return causeCode(cause.errors[0]);
-  }
-  return error instanceof Error ? error.name : 'unknown';
-}

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type CacheParts, cached } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
@@ -9,10 +10,13 @@ import type { Mentions, Names } from './markdown/inline.ts';
 import { holdWhenLimited, slackRateLimit } from './rate-limits.ts';
 
 /** Loads the bot's identity, and retries until Slack answers. Until then, Docket refuses commands. */
-export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>, log: Log) {
+export function createIdentity(
+  slack: Pick<SlackApi, 'identity'>,
+  timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>,
+  log: Log,
+  stopping: AbortSignal,
+) {
   let identity: Identity | undefined;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
 
   async function load(failures: number) {
     try {
@@ -25,7 +29,8 @@ export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs
         { err: error },
         'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL',
       );
-      if (!stopped) timer = setTimeout(() => void load(failures + 1), backoffMs(timing, failures, 0.5));
+      const pause = sleep(backoffMs(timing, failures, 0.5), undefined, { signal: stopping, ref: false });
+      void pause.then(() => load(failures + 1)).catch(() => {});
     }
   }
 
@@ -34,10 +39,6 @@ export function createIdentity(slack: SlackApi, timing: Pick<Timing, 'retryMinMs
     current: () => identity,
     /** Resolves after the first answer, good or bad. */
     start: () => load(1),
-    stop(): void {
-      stopped = true;
-      clearTimeout(timer);
-    },
   };
 }
 

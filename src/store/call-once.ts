@@ -1,7 +1,7 @@
 import { Stopping } from '../runtime/stopping.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { lastingScript, updateHash } from './redis/lua.ts';
+import { lastingScript } from './redis/lua.ts';
 import { LUA_WAKE, memberOf } from './run-scripts.ts';
 import type { RunBase } from './runs.ts';
 
@@ -56,6 +56,10 @@ redis.call('HSET', run, field, intent)
 return intent
 `);
 
+const clearScript = lastingScript(`
+if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end
+`);
+
 /**
  * Writes the intent to make a call, unless there is one or a result. Returns the stored intent or result; undefined if
  * there is none because the run is gone or has another revision. `token` is unique to this intent: a write whose answer
@@ -91,7 +95,7 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
       const key = keys.run(run.id);
       const field = fieldOf(step);
       const intent = { token: newToken(), sinceMs: now() };
-      const clear = () => updateHash(redis, key, { [field]: undefined }, { [field]: JSON.stringify(intent) });
+      const clear = () => clearScript(redis, [key], [field, JSON.stringify(intent)]);
       const stored = await writeIntent(redis, run, step, intent);
       if (stored === undefined) return { kind: 'inFlight', forMs: 0 };
       if ('result' in stored) return { kind: 'done', value: stored.result as T };

@@ -5,7 +5,7 @@ import { logScope } from '../runtime/log.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { LUA_NOW, lastingScript, luaScript, updateHash } from './redis/lua.ts';
+import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
 import { LUA_WAKE, markIdle, memberOf } from './run-scripts.ts';
 
 /**
@@ -144,6 +144,14 @@ list(active, member)
 return 1
 `);
 
+// A write would recreate a record that has expired, without a time to live.
+const saveScript = lastingScript<0 | 1>(`
+local rev, json, nextRev = unpack(ARGV)
+if redis.call('EXISTS', KEYS[1]) == 0 or (redis.call('HGET', KEYS[1], 'rev') or '0') ~= rev then return 0 end
+redis.call('HSET', KEYS[1], 'json', json, 'rev', nextRev)
+return 1
+`);
+
 const dueInScript = luaScript<number>(`${LUA_NOW}
 return (tonumber(redis.call('ZSCORE', KEYS[1], ARGV[1]) or nil) or now) - now
 `);
@@ -180,11 +188,9 @@ export function createMessageStore(redis: RedisClient) {
     /** Saves changes of the delivery state. Returns the record; undefined if another process has changed it. */
     async save(record: MessageRecord, changes: DeliveryChanges): Promise<MessageRecord | undefined> {
       const next = { ...record, ...changes, rev: record.rev + 1 };
-      const fields = { json: JSON.stringify(deliveryFields.parse(next)), rev: next.rev };
-      const isSaved = await updateHash(redis, keys.message(record.key), fields, {
-        rev: record.rev || undefined,
-      });
-      return isSaved ? next : undefined;
+      const json = JSON.stringify(deliveryFields.parse(next));
+      const isSaved = await saveScript(redis, [keys.message(record.key)], [record.rev, json, next.rev]);
+      return isSaved === 1 ? next : undefined;
     },
     /** Removes a delivered message from the due list. Returns false if it was published since it had `wakes`. */
     markIdle: (key: string, wakes: number): Promise<boolean> =>

@@ -88,8 +88,16 @@ async function wake(id: string) {
 function sweep(changes: Partial<SweeperParts> = {}) {
   const { log, text } = keptLog();
   const parts = { due: createDueStore(connection), wake: ({ id }: { id: string }) => enqueue(id) };
-  const sweeper = startSweeper({ ...parts, alsoDo: async () => {}, everyMs: 100, log, ...changes });
-  ends.push(() => sweeper.stop());
+  const stopping = new AbortController();
+  ends.push(() => stopping.abort());
+  startSweeper({
+    ...parts,
+    alsoDo: async () => {},
+    everyMs: 100,
+    log,
+    stopping: stopping.signal,
+    ...changes,
+  });
   return text;
 }
 

@@ -1,5 +1,6 @@
 import type { Log } from '../../runtime/log.ts';
 import { OperatorError } from '../../runtime/operator-error.ts';
+import { repeat } from '../../runtime/stopping.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { keys } from '../keys.ts';
@@ -181,19 +182,20 @@ interface RedisWatchParts {
   timing: Pick<Timing, 'redisPingMs' | 'redisCheckMs'>;
   monotonicMs: () => number;
   log: Log;
+  /** Once it is aborted, Redis is not checked again. */
+  stopping: AbortSignal;
 }
 
 /** How long a ping may be unanswered before Redis is checked over a new connection. */
 const PONG_MS = 1000;
 
 /** Watches the Redis of one process: pings its connections, and checks Redis itself over new ones. */
-export function createRedisWatch({ address, allow, timing, monotonicMs, log }: RedisWatchParts) {
+export function createRedisWatch(parts: RedisWatchParts) {
+  const { address, allow, timing, monotonicMs, log, stopping } = parts;
   const connections: RedisClient[] = [];
   let problems: readonly RedisProblem[] = [];
   let checkedAtMs = Number.NEGATIVE_INFINITY;
   let wasHealthy = true;
-  let timer: NodeJS.Timeout | undefined;
-  let stopped = false;
 
   /** Returns whether a connection reaches a primary, and records whether that has replicas. */
   async function ping(connection: RedisClient): Promise<boolean> {
@@ -216,7 +218,7 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
   /** Replaces `problems` by the newly found ones that are not allowed, and logs the changes. */
   function updateProblems(found: readonly RedisProblem[]) {
     checkedAtMs = monotonicMs();
-    if (stopped) return;
+    if (stopping.aborted) return;
     const before = problems;
     problems = found.filter((problem) => !isAllowed(problem, allow));
     const isIn = (list: readonly RedisProblem[], kind: string) => list.some((one) => one.kind === kind);
@@ -237,11 +239,6 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
     wasHealthy = isHealthy;
   }
 
-  async function checkLoop() {
-    await check().catch((error: unknown) => log.error({ err: error }, 'Redis could not be checked'));
-    if (!stopped) timer = setTimeout(checkLoop, timing.redisPingMs);
-  }
-
   return {
     /** Checks Redis now and at intervals. Throws `OperatorError`; waits for a Redis that is away. */
     async start() {
@@ -254,11 +251,12 @@ export function createRedisWatch({ address, allow, timing, monotonicMs, log }: R
       updateProblems(found);
       const allowed = found.filter((problem) => isAllowed(problem, allow)).map(({ kind }) => kind);
       if (allowed.length > 0) log.warn({ problems: allowed }, 'REDIS_ALLOW accepts problems of this Redis');
-      timer = setTimeout(checkLoop, timing.redisPingMs);
-    },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
+      const logFailure = (error: unknown) => log.error({ err: error }, 'Redis could not be checked');
+      void repeat(
+        stopping,
+        () => timing.redisPingMs,
+        () => check().catch(logFailure),
+      );
     },
     /** Pings this connection from now on. */
     add(connection: RedisClient) {

@@ -1,3 +1,4 @@
+import { repeat } from '../../runtime/stopping.ts';
 import { keys } from '../keys.ts';
 import type { RedisClient } from './client.ts';
 import { luaScript } from './lua.ts';
@@ -9,6 +10,8 @@ interface ClockParts {
   everyMs: number;
   machineMs: () => number;
   monotonicMs: () => number;
+  /** Once it is aborted, Redis is not asked again. */
+  stopping: AbortSignal;
 }
 
 /** Interval between requests for the time until an answer was fast enough. */
@@ -17,12 +20,10 @@ const RETRY_MS = 100;
 /** A slower answer is inexact: Redis may have read its clock at any moment of the wait. */
 const SLOW_MS = 500;
 
-export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
+export function createClock({ everyMs, machineMs, monotonicMs, stopping }: ClockParts) {
   let offsetMs: number | undefined;
   let isExact = false;
-  let timer: NodeJS.Timeout | undefined;
   let syncing: Promise<void> | undefined;
-  let stopped = false;
 
   async function ask(redis: RedisClient) {
     const askedMs = monotonicMs();
@@ -37,13 +38,10 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
 
   function start(redis: RedisClient): Promise<void> {
     return new Promise((resolve) => {
-      const tick = async () => {
-        // While Redis is away, the time continues from its last answer.
-        await ask(redis).then(resolve, () => {});
-        const pauseMs = isExact ? everyMs : Math.min(RETRY_MS, everyMs);
-        if (!stopped) timer = setTimeout(tick, pauseMs);
-      };
-      void tick();
+      // While Redis is away, the time continues from its last answer.
+      const sync = () => ask(redis).then(resolve, () => {});
+      const pauseMs = () => (isExact ? everyMs : Math.min(RETRY_MS, everyMs));
+      void sync().then(() => repeat(stopping, pauseMs, sync));
     });
   }
 
@@ -54,10 +52,6 @@ export function createClock({ everyMs, machineMs, monotonicMs }: ClockParts) {
     startSync(redis: RedisClient) {
       syncing ??= start(redis);
       return syncing;
-    },
-    stop() {
-      stopped = true;
-      clearTimeout(timer);
     },
   };
 }

@@ -1,14 +1,14 @@
 import type { Redis } from 'ioredis';
 import { afterEach, expect, test, vi } from 'vitest';
-import { type Clock, createClock } from '../../../src/store/redis/clock.ts';
+import { createClock } from '../../../src/store/redis/clock.ts';
 
 const MACHINE_MS = 1_000_000;
 const REDIS_S = 5_000;
 
-let clock: Clock | undefined;
+let stopping = new AbortController();
 let monotonicMs = 0;
 let asked = 0;
-afterEach(() => clock?.stop());
+afterEach(() => stopping.abort());
 
 /**
  * A clock of a machine that is far behind; each answer of Redis takes so long, or never comes. The first question waits
@@ -29,7 +29,10 @@ function aClock(answers: (number | Error)[], everyMs = 3_600_000, awayMs = 0) {
       return [Math.floor(timeMs / 1000), (timeMs % 1000) * 1000];
     },
   };
-  clock = createClock({ everyMs, machineMs: () => MACHINE_MS, monotonicMs: () => monotonicMs });
+  stopping = new AbortController();
+  const clock = createClock({
+    ...{ everyMs, machineMs: () => MACHINE_MS, monotonicMs: () => monotonicMs, stopping: stopping.signal },
+  });
   return { clock, following: clock.startSync(redis as unknown as Redis) };
 }
 
