@@ -11,7 +11,7 @@ import { OperatorError } from './runtime/operator-error.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { createHealth, redisState, slackProblem } from './server/health.ts';
+import { createHealth, redisState, SLACK_TEXTS } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
@@ -103,10 +103,10 @@ export async function createRoleParts(
     monotonicMs,
     onCall({ method, answered, refused, error = 'ok', durationMs }) {
       const call = { of: 'slack', operation: method };
-      if (refused) health.failed(call, slackProblem('slack_token'), true, error);
-      else if (error === 'limited') health.failed(call, slackProblem('slack_limited'), false, error);
-      else if (!answered) health.failed(call, slackProblem('slack_unreachable'), false, error);
-      else health.worked(call);
+      const failure = error === 'limited' ? 'slack_limited' : answered ? undefined : 'slack_unreachable';
+      const name = refused ? 'slack_token' : failure;
+      if (name === undefined) health.worked(call);
+      else health.failed(call, { name, text: SLACK_TEXTS[name] }, refused, error);
       health.record('slack', answered, refused);
       metrics.slackCalls.observe({ method, outcome: error }, durationMs);
       tracing.called(`slack ${method}`, durationMs, error);

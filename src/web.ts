@@ -82,10 +82,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       now,
     },
   });
-  const { publish } = createOutbox({
-    messages: stores.messages,
-    wake: (delivery) => enqueueRun(queues, delivery),
-  });
+  const { publish } = createOutbox({ ...stores, wake });
   receiveCallbacks({ ...parts, ...stores, projects, wake });
   const receipt = createReceiptClock(monotonicMs);
   closers.add(async () => receipt.stop());

@@ -282,13 +282,15 @@ function crossProblems(set: Env, file: ConfigFile | undefined): string[] {
   ].filter((problem): problem is string => Boolean(problem));
 }
 
+/** Returns whether a variable holds a secret, or a part of one. */
+export const isSecret = (name: string): boolean => /_(?:TOKEN|SECRET|KEY|KEY_PREFIX|PASSWORD)$/.test(name);
+
 /** Returns flaws that make all other checks of a value pointless, such as quotes, by variable. */
 function valueFlaws(set: Env): Map<string, string> {
   return new Map(
     settingNames.flatMap((name) => {
       const value = set[name] ?? '';
-      const isSecret = /_(?:TOKEN|SECRET|KEY|KEY_PREFIX|PASSWORD)$/.test(name);
-      const flaw = isSecret || /^(["'`]).*\1$/s.test(value) ? secretFlaw(value) : undefined;
+      const flaw = isSecret(name) || /^(["'`]).*\1$/s.test(value) ? secretFlaw(value) : undefined;
       return flaw === undefined ? [] : [[name, flaw] as const];
     }),
   );

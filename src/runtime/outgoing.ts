@@ -62,12 +62,17 @@ export function beforeSending(dispatcher: Dispatcher, check: () => void): Dispat
 
 /** Returns the code of a connection's failure, the innermost of a wrapped one; never a part of the data sent. */
 export function connectionCode(error: unknown): string {
-  if (!(error instanceof Error)) return 'no reason';
-  const [, proxyStatus] = /^Proxy response \((\d{3})\)/.exec(error.message) ?? [];
-  if (proxyStatus !== undefined) return `PROXY_${proxyStatus}`;
-  const inner = error instanceof AggregateError ? error.errors[0] : error.cause;
-  if (inner instanceof Error) return connectionCode(inner);
-  return 'code' in error && typeof error.code === 'string' ? error.code.slice(0, 60) : error.name;
+  let code = error instanceof Error ? error.name : 'no reason';
+  for (
+    let one = error;
+    one instanceof Error;
+    one = one instanceof AggregateError ? one.errors[0] : one.cause
+  ) {
+    const [, proxyStatus] = /^Proxy response \((\d{3})\)/.exec(one.message) ?? [];
+    if (proxyStatus !== undefined) return `PROXY_${proxyStatus}`;
+    if ('code' in one && typeof one.code === 'string') code = one.code.slice(0, 60);
+  }
+  return code;
 }
 
 export interface OutgoingRequest {

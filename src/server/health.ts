@@ -31,7 +31,8 @@ export async function redisState(status: string, ping: () => Promise<unknown>): 
   );
 }
 
-const SLACK_TEXTS = {
+/** The problems of calls to Slack. */
+export const SLACK_TEXTS = {
   slack_token: 'Slack refuses SLACK_BOT_TOKEN: nothing works until you set a new one and restart Docket.',
   slack_limited:
     'Slack limits Docket (429), so messages come late. Check what else uses the token of this app.',
@@ -41,12 +42,6 @@ const SLACK_TEXTS = {
 
 /** A problem of calls. If a dependency causes it, the name begins with the dependency. The default level is `error`. */
 type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
-
-/** Returns the problem of a failed call to Slack. */
-export const slackProblem = (name: keyof typeof SLACK_TEXTS): CallProblem => ({
-  name,
-  text: SLACK_TEXTS[name],
-});
 
 /** A problem without confirmation for this long is over, since its state is unknown. */
 const FORGET_MS = 10 * 60_000;

@@ -9,7 +9,7 @@ import { createOutgoingAgent, type Proxies } from '../runtime/outgoing.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { toSlackApiError } from '../slack/errors.ts';
-import { createSlackLogger } from '../slack/web-calls.ts';
+import { clientOptions, createSlackLogger } from '../slack/web-calls.ts';
 import { createListeners } from './http-receiver.ts';
 
 /** While one is renewed, the other receives the envelopes. Slack allows an app ten. */
@@ -175,13 +175,7 @@ function openSocketLink(parts: LinkParts, handle: (event: SlackEvent) => Promise
     serverPingTimeout: timing.socketPingMs,
     dispatcher: agent,
     // A separate object, because the client writes into it.
-    clientOptions: {
-      slackApiUrl: apiUrl,
-      allowAbsoluteUrls: false,
-      timeout: timing.slackCallMs,
-      retryConfig: { retries: 0 },
-      rejectRateLimitedCalls: true,
-    },
+    clientOptions: clientOptions(apiUrl, timing),
     // The client logs people's messages; we log the causes of its warnings ourselves.
     logger: createSlackLogger(createLog('silent', [])),
   });

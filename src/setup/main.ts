@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parse } from 'yaml';
 import { readEnvFile } from '../config/env-file.ts';
-import { readPartialSettings, SettingsError } from '../config/settings.ts';
+import { isSecret, readPartialSettings, SettingsError } from '../config/settings.ts';
 import { checkCalls, diagnose, inRoot, isGood, render, wrong } from '../doctor/main.ts';
 import { configureOutgoing } from '../runtime/outgoing.ts';
 
@@ -18,26 +18,22 @@ interface Question {
   text: string;
   /** Settings that replace this one. */
   unless?: readonly string[];
-  isSecret?: boolean;
 }
 
 const QUESTIONS: readonly Question[] = [
   {
     variable: 'SLACK_BOT_TOKEN',
     text: 'Bot token ("OAuth & Permissions", after "Install to Workspace"; begins with xoxb-)',
-    isSecret: true,
   },
   {
     variable: 'SLACK_APP_TOKEN',
     text: 'App-level token ("Basic Information", App-Level Tokens, with the scope connections:write; begins with xapp-)',
     unless: ['SLACK_SIGNING_SECRET'],
-    isSecret: true,
   },
   {
     variable: 'SLACK_SIGNING_SECRET',
     text: 'Signing secret ("Basic Information", App Credentials)',
     unless: ['SLACK_APP_TOKEN'],
-    isSecret: true,
   },
   {
     variable: 'DOCS_API_URL',
@@ -47,7 +43,6 @@ const QUESTIONS: readonly Question[] = [
     variable: 'DOCS_API_KEY',
     text: 'Admin API key (the API keys page of its dashboard)',
     unless: ['DOCKET_CONFIG', 'DOCS_API_KEY_FILE'],
-    isSecret: true,
   },
   {
     variable: 'DOCS_PROJECT_ID',
@@ -99,11 +94,11 @@ async function askForSettings(
 
   const notUsed = publicUrl === undefined ? 'SLACK_SIGNING_SECRET' : 'SLACK_APP_TOKEN';
   if (!isSet('SLACK_BOT_TOKEN')) terminal.say(createAppText(publicUrl));
-  for (const { variable, text: question, unless = [], isSecret = false } of QUESTIONS) {
+  for (const { variable, text: question, unless = [] } of QUESTIONS) {
     if (variable === notUsed || [variable, ...unless].some(isSet)) continue;
     for (;;) {
       const hint = isSet(variable) ? 'press Enter to keep it' : 'press Enter to skip it';
-      const typed = await terminal.ask(`${question}; ${hint}`, isSecret);
+      const typed = await terminal.ask(`${question}; ${hint}`, isSecret(variable));
       if (typed === '') break;
       const answered = { ...env, [variable]: typed };
       // docker would keep quotes around a value.
@@ -205,15 +200,15 @@ function createTerminal() {
   return {
     say: (text: string) => void stdout.write(text),
     /** Returns the typed text, trimmed. A secret is not shown. */
-    async ask(question: string, isSecret: boolean): Promise<string> {
+    async ask(question: string, isHidden: boolean): Promise<string> {
       hidden = false;
       const answer = lines.question(`${question}: `);
-      hidden = isSecret;
+      hidden = isHidden;
       try {
         return (await answer).trim();
       } finally {
         hidden = true;
-        if (isSecret) stdout.write('\n');
+        if (isHidden) stdout.write('\n');
       }
     },
     close: () => lines.close(),

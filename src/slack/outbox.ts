@@ -21,7 +21,7 @@ export interface OutboxMessage
 export type Outbox = ReturnType<typeof createOutbox>;
 
 /** `wake` queues the delivery of a message, at once. */
-export function createOutbox(parts: { messages: MessageStore; wake: (delivery: RunRef) => Promise<void> }) {
+export function createOutbox(parts: { messages: MessageStore; wake: (delivery: RunRef) => unknown }) {
   const { messages, wake } = parts;
   return {
     /** Records the wanted form of a message. */

@@ -79,16 +79,17 @@ export interface SlackWebOptions {
 /** Prevents the present call from being sent too late. */
 const guards = new AsyncLocalStorage<IsTooLate | undefined>();
 
+/** The client's own retries would post twice, and its handling of a 429 delays every other call. */
+export const clientOptions = (slackApiUrl: string, { slackCallMs }: Pick<Timing, 'slackCallMs'>) => ({
+  ...{ slackApiUrl, timeout: slackCallMs, allowAbsoluteUrls: false },
+  ...{ retryConfig: { retries: 0 }, rejectRateLimitedCalls: true },
+});
+
 /** Makes calls to Slack's Web API, each sent once. `call` rejects with `SlackApiError`. */
 export function createSlackWeb(options: SlackWebOptions) {
   const { token, apiUrl, timing, channelIds, log, monotonicMs, onCall } = options;
-  // The client's own retries would post twice, and its handling of a 429 delays every other call.
   const web = new WebClient(token, {
-    slackApiUrl: apiUrl,
-    allowAbsoluteUrls: false,
-    timeout: timing.slackCallMs,
-    retryConfig: { retries: 0 },
-    rejectRateLimitedCalls: true,
+    ...clientOptions(apiUrl, timing),
     logger: createSlackLogger(log),
     // A call queued in the client would start in the async context of the call that ended before it.
     maxRequestConcurrency: Number.POSITIVE_INFINITY,

@@ -21,6 +21,7 @@ import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
+import { repeat } from '../runtime/stopping.ts';
 
 /** The durations of the embedded Redis, in milliseconds. */
 const defaultTiming = {
@@ -78,6 +79,7 @@ export async function startEmbeddedRedis({
   let current: ChildProcess | undefined;
   let stopped: Promise<void> | undefined;
   let wasFull = false;
+  let rewriteInMs = timing.rewriteFirstMs;
 
   const cancel = () => stopping.abort();
   cancelled?.addEventListener('abort', cancel);
@@ -87,7 +89,7 @@ export async function startEmbeddedRedis({
   });
   cancelled?.removeEventListener('abort', cancel);
   const watching = supervise(first.ended);
-  void rewriteDaily();
+  void repeat(stopping.signal, () => rewriteInMs, rewrite);
   return {
     socketPath,
     diskProblem,
@@ -122,7 +124,7 @@ export async function startEmbeddedRedis({
     while (!stopping.signal.aborted) {
       const facts = { pid: current?.pid, reason, disk: diskProblem(), logTail: logTail(folder) };
       if (reason !== undefined) log.warn(facts, 'Redis ended by itself and is started again');
-      await pause(timing.restartMs);
+      await sleep(timing.restartMs, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
       const again = await start().catch((error: unknown) => {
         if (!stopping.signal.aborted) log.error({ err: error }, 'Redis could not be started again');
         return undefined;
@@ -132,14 +134,11 @@ export async function startEmbeddedRedis({
   }
 
   /** Removes deleted data from the disk: until a rewrite the append-only file keeps every word ever written. */
-  async function rewriteDaily(): Promise<void> {
-    await pause(timing.rewriteFirstMs);
-    while (!stopping.signal.aborted) {
-      const answer = await sendCommand(socketPath, 'BGREWRITEAOF', timing.pingMs);
-      const isBegun = answer?.startsWith('+') ?? false;
-      if (!isBegun) log.warn({ answer }, "Redis' file was not rewritten; deleted data stay in it for now");
-      await pause(isBegun ? timing.rewriteEveryMs : timing.rewriteFirstMs);
-    }
+  async function rewrite(): Promise<void> {
+    const answer = await sendCommand(socketPath, 'BGREWRITEAOF', timing.pingMs);
+    const isBegun = answer?.startsWith('+') ?? false;
+    if (!isBegun) log.warn({ answer }, "Redis' file was not rewritten; deleted data stay in it for now");
+    rewriteInMs = isBegun ? timing.rewriteEveryMs : timing.rewriteFirstMs;
   }
 
   /** Starts a server. Returns a promise of the reason of its end, in an object, when it answers. */
@@ -157,26 +156,21 @@ export async function startEmbeddedRedis({
     stopping.signal.throwIfAborted();
     const child = spawnServer(program, folder, socketPath);
     current = child;
-    let reason: string | undefined;
     const { promise: ended, resolve: end } = Promise.withResolvers<string>();
     child.once('exit', (code, signal) => end(signal ?? `exit code ${code}`));
     child.once('error', ({ message }) => end(message));
-    void ended.then((text) => {
-      reason = text;
-    });
-    if (await answers(() => reason !== undefined)) {
+    const hasEnded = () => child.pid === undefined || (child.exitCode ?? child.signalCode) !== null;
+    if (await answers(hasEnded)) {
       log.info({ pid: child.pid, socketPath }, 'Started Redis');
       return { ended };
     }
-    const problem =
-      reason === undefined
-        ? `Redis (${program}) did not answer in time.`
-        : `Redis (${program}) exited immediately (${reason}).`;
+    const isSilent = !hasEnded();
     child.ref();
     child.kill('SIGKILL');
-    await ended;
+    const reason = await ended;
+    const problem = isSilent ? 'did not answer in time' : `exited immediately (${reason})`;
     throw new OperatorError(
-      `${problem}\nIts last log lines, in ${join(folder, LOG_FILE)}:\n${logTail(folder)}`,
+      `Redis (${program}) ${problem}.\nIts last log lines, in ${join(folder, LOG_FILE)}:\n${logTail(folder)}`,
     );
   }
 
@@ -205,10 +199,6 @@ export async function startEmbeddedRedis({
     const isGone = !isOurServer(pid, folder);
     if (!isGone) log.error({ pid }, 'Redis does not end, not even when killed');
     return isGone;
-  }
-
-  async function pause(ms: number): Promise<void> {
-    await sleep(ms, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
   }
 }
 
