@@ -16,7 +16,7 @@ import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
 import { createSlackApi } from './slack/client.ts';
-import { createIdentity, createLookups } from './slack/lookups.ts';
+import { createLookups, findBot } from './slack/lookups.ts';
 import { createChannelIds } from './slack/web-calls.ts';
 import { startEmbeddedRedis } from './store/embedded-redis.ts';
 import { setTagName } from './store/keys.ts';
@@ -112,8 +112,7 @@ export async function createRoleParts(
       tracing.called(`slack ${method}`, durationMs, error);
     },
   });
-  const identity = createIdentity(slack, timing, log, stopping);
-  const teamId = () => identity.current()?.teamId ?? '';
+  const teamId = () => slack.current()?.teamId ?? '';
   const lookup = {
     timeoutMs: timing.permissionMs,
     cacheMs: timing.permissionCacheMs,
@@ -143,7 +142,7 @@ export async function createRoleParts(
   await redisWatch.start();
   stopping.throwIfAborted();
   // Without the bot's identity, commands are refused, and the look-up is retried.
-  const found = Promise.race([identity.start(), once(stopping, 'abort')]);
+  const found = Promise.race([findBot(slack, timing, log, stopping), once(stopping, 'abort')]);
   await withTimeout(READY_MS, found).catch(() => {});
 
   return {
@@ -151,7 +150,6 @@ export async function createRoleParts(
     redisWatch,
     slack,
     channelIds,
-    identity,
     /** Empty until Slack has answered. */
     teamId,
     health,

@@ -31,7 +31,7 @@ const TIME_MS = 300;
 
 /** Starts the part of Docket that receives requests from Slack. */
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
-  const { slack, identity, timing, now, monotonicMs, log, closers } = parts;
+  const { slack, timing, now, monotonicMs, log, closers } = parts;
   const { redis, queues, stores } = await connectRole(connectForRequests, settings, parts);
   const { receiver, connected } = await createReceiver(settings, parts);
   const bolt = createBolt(settings, parts, receiver);
@@ -53,7 +53,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   });
   const features: FeatureContext = {
     ...{ ...stores, outbox, isPublic },
-    workspaceUrl: () => identity.current()?.url,
+    workspaceUrl: () => slack.current()?.url,
   };
   const upSinceMs = now();
   const systemStatus = createSystemStatus({
@@ -71,7 +71,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   });
   const openModal = createModalOpener({ ...parts, timeoutMs: timing.modalMs });
   const gate = createGate({
-    ...{ ...parts, ...stores, identity: identity.current },
+    ...{ ...parts, ...stores, identity: slack.current },
     tools: {
       ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, isPublic, isMember },
       loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
@@ -90,7 +90,7 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     ...parts,
     registry,
     gate,
-    identity: identity.current,
+    identity: slack.current,
     eventTools: {
       ...{ ...parts, ...stores, ...{ wake, publish, projects, limits, replyMode } },
       async changeChannelId(...change) {
@@ -114,13 +114,13 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   await bolt.start();
 }
 
-function createBolt(settings: Settings, { identity, channelIds, log }: RoleParts, receiver: Receiver): App {
+function createBolt(settings: Settings, { slack, channelIds, log }: RoleParts, receiver: Receiver): App {
   const bolt = new boltApp.default({
     receiver,
     logger: createSlackLogger(log),
     convoStore: false,
     clientOptions: { slackApiUrl: settings.slackApiUrl },
-    authorize: async () => ({ botToken: settings.slackBotToken, ...identity.current() }),
+    authorize: async () => ({ botToken: settings.slackBotToken, ...slack.current() }),
   });
   const processEvent = bolt.processEvent.bind(bolt);
   bolt.processEvent = (event) =>

@@ -31,7 +31,7 @@ const CLOSE_MS = 300;
 
 /** Starts the worker part of Docket: it calls the docs API and posts to Slack. */
 export async function startWorker(settings: Settings, parts: RoleParts): Promise<void> {
-  const { identity, timing, now, random, log, closers, onRedisError } = parts;
+  const { timing, now, random, log, closers, onRedisError } = parts;
   const { stopping } = closers;
   const { redis, queues, stores } = await connectRole(connectForWork, settings, parts);
   const { metrics, names, isPublic } = parts;
@@ -83,8 +83,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     }),
     ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, names, isPublic }),
     policy: rejectWhenStopping(stopping, parts.policy),
-    botUserId: () => identity.current()?.botUserId,
-    workspaceUrl: () => identity.current()?.url,
+    botUserId: () => parts.slack.current()?.botUserId,
+    workspaceUrl: () => parts.slack.current()?.url,
     ...createCallOnce(redis, {
       marginMs: timing.callMarginMs,
       didNotHappen: (error) =>

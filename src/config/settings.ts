@@ -1,5 +1,5 @@
 import { readFileSync } from 'node:fs';
-import { BlockList, isIP } from 'node:net';
+import { BlockList, isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { secretsOfWebhook } from '../deployments/webhook.ts';
 import { readDomain } from '../domain.ts';
@@ -85,23 +85,20 @@ const commaList = z
   .default('')
   .transform((list) => list.split(',').flatMap((entry) => entry.trim() || []));
 
+const ADDRESSES = 'must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.';
+
 /** Accepts addresses and CIDR ranges separated by commas. */
-export const addresses = commaList.transform((entries, context) => {
-  const list = new BlockList();
-  for (const entry of entries) {
-    const [, address = '', prefix] = /^([\da-f.:]+)(?:\/(\d{1,3}))?$/i.exec(entry) ?? [];
-    const version = isIP(address);
-    const bits = version === 4 ? 32 : 128;
-    if (version === 0 || Number(prefix ?? 0) > bits) {
-      context.addIssue(
-        'must list addresses or ranges separated by commas, such as 10.0.0.7,10.1.0.0/16,fd00::/8.',
-      );
-      return z.NEVER;
+export const addresses = commaList
+  .pipe(z.array(z.union([z.ipv4(), z.ipv6(), z.cidrv4(), z.cidrv6()], ADDRESSES)))
+  .transform((entries) => {
+    const list = new BlockList();
+    for (const entry of entries) {
+      const [address = '', bits] = entry.split('/');
+      const isV6 = isIPv6(address);
+      list.addSubnet(address, Number(bits ?? (isV6 ? 128 : 32)), isV6 ? 'ipv6' : 'ipv4');
     }
-    list.addSubnet(address, Number(prefix ?? bits), version === 4 ? 'ipv4' : 'ipv6');
-  }
-  return list;
-});
+    return list;
+  });
 
 const wholeNumber = (min: number, max: number, problem: string) =>
   z.coerce.number(problem).int(problem).min(min, problem).max(max, problem);

@@ -82,16 +82,15 @@ function standardOutput(): DestinationStream {
   return output;
 }
 
-/** Logs a warning once per `everyMs` and text: a full Redis makes BullMQ report thousands of errors a second. */
-export function createThrottledWarn(
-  log: Log,
-  now: () => number,
-  everyMs = 10_000,
-): (error: Error, text: string) => void {
+/** How often the same warning is logged. */
+const WARN_EVERY_MS = 10_000;
+
+/** Logs a warning once in a while per error and text: a full Redis makes BullMQ report thousands of errors a second. */
+export function createThrottledWarn(log: Log, now: () => number) {
   const lastAt = new Map<string, number>();
-  return (error, text) => {
+  return (error: Error, text: string) => {
     const name = `${text} ${error.name} ${'code' in error ? error.code : error.message.slice(0, 40)}`;
-    if (now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < everyMs) return;
+    if (now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return;
     if (lastAt.size > 100) lastAt.clear();
     lastAt.set(name, now());
     log.warn({ err: error }, text);

@@ -1,5 +1,4 @@
 import type { HomeView, ModalView } from '@slack/types';
-import type { UsersInfoResponse } from '@slack/web-api';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
 import type { BotIdentity } from './reply.ts';
@@ -35,19 +34,21 @@ const CLOCK_TOLERANCE_MS = 3_600_000;
 
 /** The part of Slack's Web API that Docket uses. Every call rejects with `SlackApiError` and is sent once. */
 export type SlackApi = ReturnType<typeof createSlackApi>;
-export type Identity = Awaited<ReturnType<SlackApi['identity']>>;
+
+/** The bot, and its workspace's address, with a slash at its end. */
+export type Identity = BotIdentity & { botId: string; url: string };
 
 export function createSlackApi(options: SlackWebOptions) {
   const { call, isRefused, refusedForMs, missingScopes } = createSlackWeb(options);
-  let own: Pick<BotIdentity, 'teamId' | 'enterpriseId'> | undefined;
+  let own: Identity | undefined;
 
-  /** Returns the bot and its workspace. `url` is the workspace's address, with a slash at its end. */
-  async function identity() {
+  async function identity(): Promise<Identity> {
     const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', {});
     if (!team_id || !user_id || !bot_id || !url)
       throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
-    own = { teamId: team_id, ...(enterprise_id && { enterpriseId: enterprise_id }) };
-    return { ...own, botUserId: user_id, botId: bot_id, url };
+    const grid = enterprise_id && { enterpriseId: enterprise_id };
+    own = { teamId: team_id, ...grid, botUserId: user_id, botId: bot_id, url };
+    return own;
   }
 
   async function conversation(channel: string) {
@@ -67,7 +68,11 @@ export function createSlackApi(options: SlackWebOptions) {
 
     missingScopes,
 
+    /** Asks Slack for the bot and its workspace. */
     identity,
+
+    /** Returns the last answer; undefined until there is one. */
+    current: () => own,
 
     /**
      * Returns for how many milliseconds jobs pause because Slack would refuse their messages with the token. Tries the
@@ -81,9 +86,18 @@ export function createSlackApi(options: SlackWebOptions) {
     async person(userId: string): Promise<PersonFacts> {
       // Without our own workspace to compare with, everybody would count as external.
       if (own === undefined) throw new SlackApiError('unreachable', 'users.info', 'no_identity');
+      const { teamId, enterpriseId } = own;
       const user = await findUser(userId);
       if (user === undefined) return { id: userId, name: userId, fullMember: false, active: false };
-      return personOf(userId, user, own);
+      const { profile, enterprise_user: onGrid, is_restricted, is_ultra_restricted, is_stranger } = user;
+      const active = user.is_bot !== true && user.deleted !== true;
+      const full = active && !is_restricted && !is_ultra_restricted && !is_stranger;
+      // A person of another organization in a shared channel is not `is_stranger`, but has another team.
+      const here = [user.team_id, ...(onGrid?.teams ?? [])].includes(teamId);
+      // The person's own, never a workspace's: anybody may write in a channel that is shared with it.
+      const gridMember = full && enterpriseId !== undefined && onGrid?.enterprise_id === enterpriseId;
+      const name = [profile?.display_name, profile?.real_name, user.name].find(Boolean) ?? userId;
+      return { id: userId, name, fullMember: full && here, ...(gridMember && { gridMember }), active };
     },
 
     /** Returns the person's time zone, an IANA name; undefined if Slack shows none. */
@@ -292,22 +306,4 @@ export interface PersonFacts {
   gridMember?: boolean;
   /** Neither a bot nor deactivated. Inactive people have no permission, even if listed by id. */
   active: boolean;
-}
-
-/** Returns the facts about a person that decide permissions, from `users.info`. `own` is the app's workspace. */
-function personOf(
-  userId: string,
-  user: NonNullable<UsersInfoResponse['user']>,
-  own: { teamId: string; enterpriseId?: string },
-): PersonFacts {
-  const guest = user.is_restricted === true || user.is_ultra_restricted === true;
-  const active = user.is_bot !== true && user.deleted !== true;
-  const full = active && !guest && user.is_stranger !== true;
-  // A person of another organization in a shared channel is not `is_stranger`, but has another team.
-  const here = [user.team_id, ...(user.enterprise_user?.teams ?? [])].includes(own.teamId);
-  // The person's own, never a workspace's: anybody may write in a channel that is shared with it.
-  const theirGrid = user.enterprise_user?.enterprise_id;
-  const gridMember = full && own.enterpriseId !== undefined && theirGrid === own.enterpriseId;
-  const name = [user.profile?.display_name, user.profile?.real_name, user.name].find(Boolean) ?? userId;
-  return { id: userId, name, fullMember: full && here, ...(gridMember && { gridMember }), active };
 }

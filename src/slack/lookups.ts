@@ -4,42 +4,30 @@ import type { Log } from '../runtime/log.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import type { RateLimitStore } from '../store/rate-limit.ts';
-import type { Identity, SlackApi } from './client.ts';
+import type { SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
 import type { Mentions, Names } from './markdown/inline.ts';
 import { holdWhenLimited, slackRateLimit } from './rate-limits.ts';
 
-/** Loads the bot's identity, and retries until Slack answers. Until then, Docket refuses commands. */
-export function createIdentity(
-  slack: Pick<SlackApi, 'identity'>,
+/** Asks Slack who the bot is, until it answers. Until then, Docket refuses commands. Resolves after the first try. */
+export async function findBot(
+  slack: SlackApi,
   timing: Pick<Timing, 'retryMinMs' | 'retryMaxMs'>,
   log: Log,
   stopping: AbortSignal,
-) {
-  let identity: Identity | undefined;
-
-  async function load(failures: number) {
-    try {
-      identity = await slack.identity();
-      log.info({ team: identity.teamId, bot: identity.botUserId }, 'authenticated with Slack');
-    } catch (error) {
-      const isRefused = error instanceof SlackApiError && ['token', 'refused'].includes(error.kind);
-      const level = isRefused ? 'error' : 'warn';
-      log[level](
-        { err: error },
-        'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL',
-      );
-      const pause = sleep(backoffMs(timing, failures, 0.5), undefined, { signal: stopping, ref: false });
-      void pause.then(() => load(failures + 1)).catch(() => {});
-    }
+  failures = 1,
+): Promise<void> {
+  try {
+    const { teamId, botUserId } = await slack.identity();
+    log.info({ team: teamId, bot: botUserId }, 'authenticated with Slack');
+  } catch (error) {
+    const isRefused = error instanceof SlackApiError && ['token', 'refused'].includes(error.kind);
+    const level = isRefused ? 'error' : 'warn';
+    const text = 'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL';
+    log[level]({ err: error }, text);
+    const pause = sleep(backoffMs(timing, failures, 0.5), undefined, { signal: stopping, ref: false });
+    void pause.then(() => findBot(slack, timing, log, stopping, failures + 1)).catch(() => {});
   }
-
-  return {
-    /** Returns undefined until Slack has answered. */
-    current: () => identity,
-    /** Resolves after the first answer, good or bad. */
-    start: () => load(1),
-  };
 }
 
 /**

@@ -114,7 +114,7 @@ describe('repeated trouble', () => {
   function aCalmLog() {
     const { log, lines } = aLog();
     let nowMs = 1_000_000;
-    const report = createThrottledWarn(log, () => nowMs, 10_000);
+    const report = createThrottledWarn(log, () => nowMs);
     const passes = (ms: number) => {
       nowMs += ms;
     };
