@@ -58,10 +58,7 @@ export function createPolicy(parts: PolicyParts) {
     if (found === undefined) reported.add(group);
     return new Set(found);
   });
-  const handles = cached(
-    parts,
-    async () => new Map((await parts.groups()).map(({ id, handle }) => [id, handle])),
-  );
+  const handles = cached(parts, () => parts.groups());
 
   /** Looks the person and the groups up concurrently. Rejects if a failed look-up could decide. */
   async function isAllowed(userId: string, list: readonly string[]) {

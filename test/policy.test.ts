@@ -44,10 +44,11 @@ function aPolicy(allow: Partial<Allow>, slack: Partial<PolicyParts> = {}) {
     groups: recorded(
       'groups',
       slack.groups ??
-        (async () => [
-          { id: 'S0DOCS', handle: 'docs-admins' },
-          { id: 'S0EMPTY', handle: 'empty' },
-        ]),
+        (async () =>
+          new Map([
+            ['S0DOCS', 'docs-admins'],
+            ['S0EMPTY', 'empty'],
+          ])),
     ),
     allow: { ...NOBODY, ...allow },
     timeoutMs: slack.timeoutMs ?? 1000,

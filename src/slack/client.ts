@@ -111,10 +111,10 @@ export function createSlackApi(options: SlackWebOptions) {
       return answer && (answer.users ?? []);
     },
 
-    /** Returns the active user groups; `handle` has no `@`. */
-    async groups(): Promise<{ id: string; handle: string }[]> {
+    /** Returns the handles of the active user groups by id, without `@`. */
+    async groups(): Promise<ReadonlyMap<string, string>> {
       const { usergroups = [] } = await call('usergroups.list', {});
-      return usergroups.flatMap(({ id, handle }) => (id && handle ? [{ id, handle }] : []));
+      return new Map(usergroups.flatMap(({ id, handle }) => (id && handle ? [[id, handle]] : [])));
     },
 
     /**

@@ -133,18 +133,12 @@ export function createDelivery(parts: DeliveryParts) {
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
     if (isRoot) await threads.markPosting(teamId, target.channel, key);
-    let posted: { channel: string; ts: string } | undefined;
-    const inMs = await callMarked(
-      record,
-      { postedAtMs: record.postedAtMs ?? now() },
-      rateLimit,
-      async (...args) => {
-        posted = await slack.post(target, args[0], { key, hash: wanted.hash }, args[1]);
-        return { ...posted, ...afterPost(record) };
-      },
-    );
-    if (isRoot && posted) await threads.markPosted(teamId, posted.channel, key, posted.ts);
-    return inMs;
+    const mark = { postedAtMs: record.postedAtMs ?? now() };
+    return callMarked(record, mark, rateLimit, async (content, isTooLate) => {
+      const posted = await slack.post(target, content, { key, hash: wanted.hash }, isTooLate);
+      if (isRoot) await threads.markPosted(teamId, posted.channel, key, posted.ts);
+      return { ...posted, ...afterPost(record) };
+    });
   }
 
   /** Reads one page in search of a lost post. Returns it, undefined if there is none, or the milliseconds to wait. */

@@ -95,10 +95,7 @@ interface LookupSlack extends Pick<SlackApi, 'channel' | 'channelName' | 'groups
 function createNames(slack: LookupSlack, parts: CacheParts): (mentions: Mentions) => Promise<Names> {
   const person = cached(parts, async (id) => (await slack.person(id).catch(ifPermanent(undefined)))?.name);
   const channel = cached(parts, (id) => slack.channelName(id).catch(ifPermanent(undefined)));
-  const handles = cached(parts, async () => {
-    const groups = await slack.groups().catch(ifPermanent([]));
-    return new Map(groups.map(({ id, handle }) => [id, handle]));
-  });
+  const handles = cached(parts, () => slack.groups().catch(ifPermanent(new Map<string, string>())));
   const group = async (id: string) => (await handles('all')).get(id);
 
   async function lookUp(ids: readonly string[], find: (id: string) => Promise<string | undefined>) {

@@ -53,7 +53,7 @@ describe('facts about channels', () => {
 const named = {
   person: async () => ({ name: 'ana' }),
   channelName: async () => 'docs',
-  groups: async () => [{ id: 'S0DOCS', handle: 'docs-admins' }],
+  groups: async () => new Map([['S0DOCS', 'docs-admins']]),
 };
 
 describe('who may read a conversation', () => {
@@ -119,7 +119,7 @@ describe('names', () => {
   const parts = {
     person: told({ name: 'ana' }),
     channelName: told('docs'),
-    groups: told([{ id: 'S0DOCS', handle: 'docs-admins' }]),
+    groups: told(new Map([['S0DOCS', 'docs-admins']])),
   };
   const unused = { channel: failing('place'), members: failing('place') };
   const createNames = (slack: typeof parts) =>

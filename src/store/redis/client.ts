@@ -1,14 +1,12 @@
-import { type Cluster, Command, type Redis } from 'ioredis';
+import { Cluster, Command, type Redis } from 'ioredis';
 import { keys } from '../keys.ts';
 
 /** A connection to one Redis, possibly through Sentinel, or to a cluster. */
 export type RedisClient = Redis | Cluster;
 
-const isCluster = (client: RedisClient): client is Cluster => client.isCluster;
-
 /** Returns the connection to the Redis with Docket's data; in a cluster, the primary of the slot of all keys. */
 export function primaryOf(client: RedisClient): Redis | undefined {
-  if (!isCluster(client)) return client;
+  if (!(client instanceof Cluster)) return client;
   const slot = new Command('get', [keys.clock()]).getSlot() ?? 0;
   const [primary] = client.slots[slot] ?? [];
   return client.nodes('master').find(({ options }) => `${options.host}:${options.port}` === primary);
