@@ -140,10 +140,6 @@ export async function createRoleParts(
     redisWatch.problems().map(({ kind, ...problem }) => ({ name: `redis_${kind}`, ...problem })),
   );
   await redisWatch.start();
-  stopping.throwIfAborted();
-  // Without the bot's identity, commands are refused, and the look-up is retried.
-  const found = Promise.race([findBot(slack, timing, log, stopping), once(stopping, 'abort')]);
-  await withTimeout(READY_MS, found).catch(() => {});
 
   return {
     address,
@@ -186,7 +182,7 @@ export async function connectRole(
   { projects, limits, role }: Settings,
   parts: RoleParts,
 ) {
-  const { address, timing, closers, redisWatch, health, teamId, onRedisError } = parts;
+  const { address, slack, timing, closers, redisWatch, health, teamId, log, onRedisError } = parts;
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
@@ -200,6 +196,12 @@ export async function connectRole(
   // Nobody catches a later mismatch, so it ends the process.
   redis.on('ready', () => void checkData());
   closers.stopping.throwIfAborted();
+  // Without the bot's identity, commands are refused, and the look-up is retried. Of two roles, the worker starts first.
+  if (role !== 'all' || connect !== connectForRequests) {
+    const asked = findBot(slack, timing, log, closers.stopping);
+    await withTimeout(READY_MS, Promise.race([asked, once(closers.stopping, 'abort')])).catch(() => {});
+    closers.stopping.throwIfAborted();
+  }
   health.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
