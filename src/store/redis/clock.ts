@@ -3,9 +3,6 @@ import { keys } from '../keys.ts';
 import type { RedisClient } from './client.ts';
 import { luaScript } from './lua.ts';
 
-/** The time that all processes share: Redis' clock, even if this machine's clock differs. */
-export type Clock = ReturnType<typeof createClock>;
-
 interface ClockParts {
   everyMs: number;
   machineMs: () => number;
@@ -20,6 +17,7 @@ const RETRY_MS = 100;
 /** A slower answer is inexact: Redis may have read its clock at any moment of the wait. */
 const SLOW_MS = 500;
 
+/** Returns the time that all processes share: Redis' clock, even if this machine's clock differs. */
 export function createClock({ everyMs, machineMs, monotonicMs, stopping }: ClockParts) {
   let offsetMs: number | undefined;
   let isExact = false;
