@@ -168,9 +168,10 @@ export async function startEmbeddedRedis({
     child.ref();
     child.kill('SIGKILL');
     const reason = await ended;
-    const problem = isSilent ? 'did not answer in time' : `exited immediately (${reason})`;
+    const silent = `Redis (${program}) did not answer in time.`;
+    const problem = isSilent ? silent : `Redis (${program}) exited immediately (${reason}).`;
     throw new OperatorError(
-      `Redis (${program}) ${problem}.\nIts last log lines, in ${join(folder, LOG_FILE)}:\n${logTail(folder)}`,
+      `${problem}\nIts last log lines, in ${join(folder, LOG_FILE)}:\n${logTail(folder)}`,
     );
   }
 
