@@ -20,6 +20,8 @@ export class GithubError extends Error {
   /** The same call may succeed later, and repeating it is safe. */
   readonly retryable: boolean;
   readonly status: number | undefined;
+  /** The status, a code or a few words. */
+  readonly reason: string;
   readonly retryAfterMs: number | undefined;
   declare readonly text: string | undefined;
 
@@ -32,6 +34,7 @@ export class GithubError extends Error {
     this.happened = isRefused || !isSent ? 'no' : 'unknown';
     this.retryable = isRefused ? status === 429 || (status === 403 && isLimited) : isRead || !isSent;
     this.status = status;
+    this.reason = reason;
     this.retryAfterMs = retryAfterMs;
     // Not enumerable, so that no log writes it.
     Object.defineProperty(this, 'text', { value: text });

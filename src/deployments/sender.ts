@@ -60,11 +60,12 @@ const MAX_KEPT = 200;
  * was sent, such as the link to a bundle.
  */
 export function firstLine(text: string, secrets: readonly string[]): string {
-  let line = (/\S[^\r\n]*/u.exec(text)?.[0] ?? '').slice(0, MAX_READ).toWellFormed();
-  // A secret or a link that was cut would not be recognized.
+  let line = (/\S[^\r\n]*/u.exec(text)?.[0] ?? '').slice(0, MAX_READ);
+  // A secret or a link that was cut, or has invisible characters in it, would not be recognized.
   if (line.length === MAX_READ) line = line.slice(0, line.lastIndexOf(' ') + 1);
+  line = line.toWellFormed().replace(/\p{C}/gu, '');
   for (const secret of secrets) line = line.replaceAll(secret, '…');
-  line = line.replace(/(?:https?(?::|%3a)|[?&][\w.~%-]+=)\S*/giu, '…').replace(/\p{C}/gu, '');
+  line = line.replace(/(?:https?(?::|%3a)|[?&][\w.~%-]+=)\S*/giu, '…');
   const kept = [...line.trim()];
   return kept.length > MAX_KEPT ? `${kept.slice(0, MAX_KEPT - 1).join('')}…` : kept.join('');
 }

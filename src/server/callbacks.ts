@@ -58,9 +58,10 @@ export function receiveCallbacks({ server, projects, runs, wake, machineMs, now,
     const { state, message = '' } = read.data;
     // An error of a download often has the link in it.
     const cleaned = firstLine(message, secretsOfWebhook(webhook));
-    const event = { state, message: cleaned, attempt: known.attempt, atMs: now() };
-    await runs.appendToInbox('deployment', known.id, { event, dedupeKey: `callback ${ownId}` });
-    await wake({ job: 'deployment', id: known.id });
+    const { id: runId, ...about } = known;
+    const event = { state, message: cleaned, ...about, atMs: now() };
+    await runs.appendToInbox('deployment', runId, { event, dedupeKey: `callback ${ownId}` });
+    await wake({ job: 'deployment', id: runId });
     response.writeHead(204).end();
   }
 

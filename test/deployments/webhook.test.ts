@@ -164,8 +164,11 @@ describe('a message', () => {
     expect(performance.now() - startMs).toBeLessThan(2000);
   });
 
-  test('that is refused with the link in the text shows no link', async () => {
-    const server = await answering(410, `Gone: ${link} is not for us`);
+  test.each([
+    ['as it is', link],
+    ['with invisible characters in it', [...link].join('\u200b')],
+  ])('that is refused with the link in the text, %s, shows no link', async (_, sentBack) => {
+    const server = await answering(410, `Gone: ${sentBack} is not for us`);
     expect(await sent(server.url)).toEqual({ kind: 'refused', status: 410, text: 'Gone: … is not for us' });
   });
 

@@ -9,9 +9,11 @@ import { updateNeeds, updateSubject } from './feature.ts';
 import {
   advance,
   applyCallback,
+  askedAtMs,
   attemptName,
   endUpdate,
   latestAlias,
+  setTold,
   type UpdateEnding,
   type UpdateRun,
   updateOf,
@@ -21,6 +23,9 @@ import {
 import { updateMessages } from './view.ts';
 
 type Result = Promise<StepResult<UpdateRun>>;
+
+/** The processes read the clock of Redis less than this apart. */
+const CLOCK_MS = 1000;
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -102,7 +107,9 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   if (target === undefined) return end(run, { kind: 'missing' }, context);
   const [name, own] = [latestAlias(run), attemptName(run)];
   const latest = await runs.byAlias(name);
-  if (latest !== undefined && latest > own) return endSuperseded(run, context);
+  // One from after now was asked for before the clock was set back.
+  if (latest !== undefined && latest > own && askedAtMs(latest) <= now() + CLOCK_MS)
+    return endSuperseded(run, context);
   const isOther = latest !== undefined && updateOf(latest) !== run.id;
   if (isOther && latest !== run.replaces) return save({ ...run, replaces: latest });
   if (!(await runs.takeAlias(name, own, latest))) return 'next';
@@ -210,11 +217,7 @@ function webhookBody(run: UpdateRun, bundleUrl: string | undefined): string {
 
 /** The deployment has taken the message. */
 function told(run: UpdateRun, changes: Partial<UpdateRun>, { now }: JobContext) {
-  const { toldAtMs = now() } = run;
-  return save(
-    advance(run, { state: 'told', toldAtMs, tellUntilMs: undefined, ...changes }, now()),
-    run.toldAtMs === undefined ? { audit: 'told' } : {},
-  );
+  return save(setTold(run, now(), changes), run.toldAtMs === undefined ? { audit: 'told' } : {});
 }
 
 /** Returns the name of the call that starts the workflow of the present attempt. */
@@ -239,9 +242,10 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
     case 'notHappened': {
       const { error } = outcome;
       if (!(error instanceof GithubError)) throw error;
-      const later =
-        error.retryable && retryLater(run, error.retryAfterMs ?? 0, run.sinceMs + TELL_MS, context);
-      return later || end(run, { kind: 'refused', status: error.status, text: error.text ?? '' }, context);
+      const { status, text = '', reason, retryable, retryAfterMs = 0 } = error;
+      if (!retryable) return end(run, { kind: 'refused', status, text }, context);
+      const later = retryLater(run, retryAfterMs, run.sinceMs + TELL_MS, context);
+      return later ?? end(run, { kind: 'gaveUp', reason: text || reason }, context);
     }
   }
 }
@@ -262,6 +266,9 @@ async function keepCurrent(run: UpdateRun, context: JobContext): Result {
   if (workflow !== undefined && workflow.conclusion === undefined && now() < run.sinceMs + WATCH_MS)
     return pollWorkflow(run, workflow.id, context);
   if (renewAtMs > run.attemptAtMs + RENEW_MS) return idle;
+  // The settings may have changed: no link is wanted any more, or nobody asked for the workflow.
+  const target = context.deployment(run.project, run.deployment);
+  if (target && !(target.kind === 'webhook' && target.includeLink)) return idle;
   if (now() < renewAtMs) return wait(renewAtMs - now());
   return save(advance(run, { state: 'linking', renewal: renewal + 1, renewAtMs: undefined }, now()));
 }

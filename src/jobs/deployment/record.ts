@@ -137,16 +137,17 @@ export const latestAlias = ({ teamId, project, deployment }: UpdateRun) =>
 /** Returns the name of the present attempt. One that was asked for later has a greater name. */
 export const attemptName = ({ id, attemptAtMs }: UpdateRun) => `${attemptAtMs} ${id}`;
 
-/** Returns the id of the update that an attempt belongs to. */
+/** Returns the id of the update that an attempt belongs to, and when it was asked for. */
 export const updateOf = (attempt: string) => attempt.slice(attempt.indexOf(' ') + 1);
+export const askedAtMs = (attempt: string) => Number.parseInt(attempt, 10);
 
 /** Returns the `webhook-id` of the present message. A repeat has the same one, and a further link another. */
 export const webhookId = ({ id, attempt, renewal }: UpdateRun) => `msg_${id}_${attempt}_${renewal}`;
 
-/** Returns the update and the attempt of a `webhook-id`; undefined if it is not one of ours. */
-export function readWebhookId(text: string): { id: string; attempt: number } | undefined {
-  const [, id, attempt] = /^msg_([0-9a-f]{24})_(\d{1,9})_\d{1,9}$/.exec(text) ?? [];
-  return id === undefined ? undefined : { id, attempt: Number(attempt) };
+/** Returns the parts of a `webhook-id`; undefined if it is not one of ours. */
+export function readWebhookId(text: string): Pick<UpdateRun, 'id' | 'attempt' | 'renewal'> | undefined {
+  const [, id, attempt, renewal] = /^msg_([0-9a-f]{24})_(\d{1,9})_(\d{1,9})$/.exec(text) ?? [];
+  return id === undefined ? undefined : { id, attempt: Number(attempt), renewal: Number(renewal) };
 }
 
 /** The body of a callback: what came of an export at the deployment. */
@@ -155,14 +156,26 @@ export const callbackBody = z.object({
   message: z.string().optional(),
 });
 
-/** A callback in the inbox of its update. */
-const callback = callbackBody.extend({ attempt: z.number().int(), atMs: z.number() });
+/** A callback in the inbox of its update, about one of its messages. */
+const callback = callbackBody.extend({
+  ...{ attempt: z.number().int(), renewal: z.number().int(), atMs: z.number() },
+});
 
 /** Returns the run with a callback. An attempt that is over has none, and a site that is live stays so since then. */
 export function applyCallback(run: UpdateRun, event: unknown): UpdateRun {
-  const { attempt, ...outcome } = callback.parse(event);
-  return attempt === run.attempt && outcome.state !== run.outcome?.state ? { ...run, outcome } : run;
+  const { attempt, renewal, ...outcome } = callback.parse(event);
+  if (attempt !== run.attempt) return run;
+  const next = outcome.state === run.outcome?.state ? run : { ...run, outcome };
+  // The deployment has the present message, though Docket did not get its answer.
+  const isTaken = renewal === run.renewal && (run.state === 'telling' || run.ending?.kind === 'gaveUp');
+  return isTaken ? setTold(next, outcome.atMs) : next;
 }
+
+/** Returns the update whose present message the deployment has taken. */
+export const setTold = (run: UpdateRun, nowMs: number, changes: Partial<UpdateRun> = {}): UpdateRun => ({
+  ...advance(run, { state: 'told', toldAtMs: run.toldAtMs ?? nowMs, ...changes }, nowMs),
+  ...{ tellUntilMs: undefined, ending: undefined },
+});
 
 /** The value of an update's buttons. It names the attempt that they were shown for, so a late click does nothing. */
 export const updateButton = z.object({ v: z.literal(1), update: z.string(), attempt: z.number().int() });

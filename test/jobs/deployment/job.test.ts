@@ -1,6 +1,7 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import type { DeploymentApi } from '../../../src/deployments/deployment.ts';
+import { GithubError } from '../../../src/deployments/github.ts';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { updateJob } from '../../../src/jobs/deployment/job.ts';
@@ -62,14 +63,27 @@ async function stepAll(context: JobContext, ...updates: UpdateRun[]) {
 }
 
 const at = (ms: number) => ({ attemptAtMs: ms, sinceMs: ms, nextTryAtMs: NOW_MS });
-const first = anUpdate({ id: 'a'.repeat(24), jobId: 'se_1', ...at(NOW_MS) });
-const second = anUpdate({ id: 'b'.repeat(24), jobId: 'se_2', ...at(NOW_MS + 1000) });
-const third = anUpdate({ id: 'c'.repeat(24), jobId: 'se_3', ...at(NOW_MS + 2000) });
+const first = anUpdate({ id: 'a'.repeat(24), jobId: 'se_1', ...at(NOW_MS - 2000) });
+const second = anUpdate({ id: 'b'.repeat(24), jobId: 'se_2', ...at(NOW_MS - 1000) });
+const third = anUpdate({ id: 'c'.repeat(24), jobId: 'se_3', ...at(NOW_MS) });
 
 /** More commands than an undisturbed update sends. */
 const moments = Array.from({ length: 30 }, (_, at) => at + 1);
 
 describe('updates of one deployment', () => {
+  test('the one that was asked for last is current, also after a clock was set back', async () => {
+    const { target } = receiver(() => 'delivered', false);
+    const context = processOf(target, platform());
+    for (const update of [first, second]) await context.runs.accept(update);
+    await stepAll(context, first, second, first);
+    clock.ms -= 5 * MINUTE_MS;
+    const later = { ...third, ...at(now()) };
+    await context.runs.accept(later);
+    await stepAll(context, later, second);
+    clock.ms = NOW_MS;
+    expect(await statesOf(context)).toEqual(['superseded', 'superseded', 'told']);
+  });
+
   /** What is told before, what is struck, and what is told then. */
   const orders = [
     [[], first, [second, third]],
@@ -115,15 +129,92 @@ describe('updates of one deployment', () => {
           // What waits for nothing is idle: only those that were woken are due.
           for (let round = 0; round < 4; round += 1)
             for (const { id } of await healthy.runs.active()) await updateJob.run(id, healthy);
-          const all = await healthy.runs.loadAll([first.id, second.id, third.id], updateRun);
-          const shown = all.map(({ state, ending }) => ending?.kind ?? state);
-          expect([moment, ...shown]).toEqual([moment, 'superseded', 'superseded', 'told']);
+          expect([moment, ...(await statesOf(healthy))]).toEqual([
+            moment,
+            'superseded',
+            'superseded',
+            'told',
+          ]);
           expect(await healthy.runs.byAlias(latestAlias(third))).toBe(attemptName(third));
         }
         expect(wasStruck).toBeGreaterThan(9);
       },
     );
   });
+});
+
+async function statesOf({ runs }: JobContext) {
+  const all = await runs.loadAll([first.id, second.id, third.id], updateRun);
+  return all.map(({ state, ending }) => ending?.kind ?? state);
+}
+
+describe('a callback about a message whose answer was lost', () => {
+  const callback = { state: 'live', attempt: 1, renewal: 0, atMs: NOW_MS };
+
+  /** Tells a deployment that does not answer; `until` it gave up, or has failed once. */
+  async function unanswered(until: 'retry' | 'gaveUp') {
+    const { target, webhooks } = receiver(() => 'retry', false);
+    const context = processOf(target, platform());
+    await context.runs.accept(first);
+    await updateJob.run(first.id, context);
+    if (until === 'gaveUp') {
+      clock.ms += 61 * MINUTE_MS;
+      for (let step = 0; step < 2; step += 1) await updateJob.run(first.id, context);
+    }
+    return {
+      context,
+      webhooks,
+      async called(event: object) {
+        await context.runs.appendToInbox('deployment', first.id, { event });
+        await updateJob.run(first.id, context);
+        clock.ms = NOW_MS;
+        return context.runs.load(first.id, updateRun);
+      },
+    };
+  }
+
+  test.each(['retry', 'gaveUp'] as const)('proves that it arrived: %s', async (until) => {
+    const { called, webhooks } = await unanswered(until);
+    const sent = webhooks.length;
+    expect(await called(callback)).toMatchObject({ state: 'told', outcome: { state: 'live' } });
+    expect((await called({ ...callback, state: 'failed' }))?.ending).toBeUndefined();
+    expect(webhooks).toHaveLength(sent);
+  });
+
+  test.each(['attempt', 'renewal'] as const)('of another %s proves nothing', async (which) => {
+    const { called } = await unanswered('retry');
+    expect(await called({ ...callback, [which]: 7 })).toMatchObject({ state: 'telling' });
+  });
+});
+
+test.each([
+  ['has no link any more', () => receiver(() => 'delivered', false).target],
+  ['starts a workflow', () => ({ kind: 'github', dispatch: expect.unreachable }) as unknown as DeploymentApi],
+])('a link is renewed no more once the settings say that the deployment %s', async (_, changed) => {
+  const docs = platform();
+  const { target, webhooks } = receiver(() => 'delivered');
+  const context = processOf(target, docs);
+  await context.runs.accept(first);
+  await updateJob.run(first.id, context);
+  clock.ms += 55 * MINUTE_MS;
+  expect(await updateJob.run(first.id, processOf(changed(), docs))).toBeUndefined();
+  clock.ms = NOW_MS;
+  expect(await context.runs.load(first.id, updateRun)).toMatchObject({ state: 'told', renewal: 0 });
+  expect(webhooks).toHaveLength(1);
+});
+
+test('a workflow that GitHub did not take for an hour was not refused', async () => {
+  const failed = { outcome: 'failed', isSent: false, reason: 'ECONNREFUSED', headers: {}, text: '' } as const;
+  const error = new GithubError('dispatch', false, { ...failed, retryAfterMs: undefined });
+  const target = { kind: 'github', dispatch: () => Promise.reject(error) } as unknown as DeploymentApi;
+  const context = processOf(target, platform());
+  await context.runs.accept(first);
+  await updateJob.run(first.id, context);
+  clock.ms += 61 * MINUTE_MS;
+  for (let step = 0; step < 2; step += 1) await updateJob.run(first.id, context);
+  clock.ms = NOW_MS;
+  const run = await context.runs.load(first.id, updateRun);
+  expect(run?.ending).toEqual({ kind: 'gaveUp', reason: 'ECONNREFUSED' });
 });
 
 const bodiesById = (webhooks: { id: string; body: string }[]) =>
