@@ -13,6 +13,9 @@ import { type HttpServer, refuse } from './http-server.ts';
 /** A callback is a state and a sentence. */
 const MAX_BYTES = 64_000;
 
+/** Characters of a callback's own id, which begins with an id of ours. */
+const MAX_ID = 200;
+
 interface CallbackParts {
   server: HttpServer;
   projects: readonly Project[];
@@ -36,8 +39,8 @@ export function receiveCallbacks({ server, projects, runs, wake, machineMs, now,
     const id = request.url?.slice('/deployments/'.length) ?? '';
     const known = readWebhookId(id);
     const ownId = request.headers['webhook-id'];
-    if (known === undefined || typeof ownId !== 'string' || !ownId.startsWith(id))
-      return refuse(response, 401);
+    const isOwn = typeof ownId === 'string' && ownId.length <= MAX_ID && ownId.startsWith(id);
+    if (known === undefined || !isOwn) return refuse(response, 401);
     const { body, refusal } = await readBody(request);
     if (refusal !== undefined) return refuse(response, refusal);
     const run = await runs.load(known.id, updateRun).catch((error: unknown) => {

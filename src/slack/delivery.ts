@@ -267,6 +267,9 @@ export function createDelivery(parts: DeliveryParts) {
     const parent = await messages.state(place.under);
     if (parent.kind === 'refused') throw new SlackApiError('place', 'chat.postMessage', parent.code);
     if (parent.kind === 'shown') return { channel: parent.channel, threadTs: parent.ts };
+    // Both were published at once, so its record has expired, and nobody posts it.
+    const isGone = now() - record.behindSinceMs > timing.giveUpMs && !(await messages.load(place.under));
+    if (isGone) throw new SlackApiError('place', 'chat.postMessage', 'thread_not_found');
     return Math.max(timing.retryMinMs, parent.dueInMs ?? 0);
   }
 

@@ -145,6 +145,7 @@ describe('a callback', async () => {
       ['ten minutes ago', id, { atMs: atMs - 600_000 }],
       ['in ten minutes', id, { atMs: atMs + 600_000 }],
       ['an own id that does not begin with that of the webhook', id, { own: 'msg_mine' }],
+      ['an own id without end', id, { own: id + 'x'.repeat(5000) }],
       ['an unknown update', `msg_${'0'.repeat(24)}_1_0`],
       ['a run of another kind', `msg_${exported}_1_0`],
       ['no id', 'msg_1'],

@@ -219,6 +219,37 @@ describe('a scheduled export', () => {
 });
 
 let clock = Date.now;
+describe('a scheduled export whose deployment left the settings', () => {
+  const configOf = (deployments: string) => `
+projects:
+  acme:
+    domains: [docs.acme.com]
+${deployments}
+allow: { deploy: [U0ANA] }
+`;
+  const bot = {
+    config: configOf(`    deployments:
+      production: { webhook: { url: http://127.0.0.1:9, secret: { env: DEPLOY_SECRET } } }`),
+    env: { DEPLOY_SECRET: `whsec_${'A'.repeat(32)}` },
+  };
+  const scene = stage({ startMs: MONDAY, platform: { exportPlan: { durationMs: 40 } }, bot });
+  const { asks, person, until, clicks, sees } = scene;
+
+  test('no longer names it once it was changed', async () => {
+    await asks('/docs-export schedule');
+    const field = { 'Update after each export': ['production'] };
+    await person('ana').submits({ ...field, 'Time zone': 'UTC' });
+    await until(['not exported yet', MENU]);
+    await scene.world.bots.at(-1)?.end();
+    await scene.world.startBot({ ...bot, config: configOf('') });
+    await clicks('ana', 'not exported yet', 'Change');
+    await person('ana').submits({ Label: 'v2' });
+    await scene.world.jumpTo(MONDAY + 2 * HOUR + 1000);
+    await until(['12 pages · next: TIME']);
+    expect(sees().join()).not.toContain('production');
+  });
+});
+
 const deployment = await startDeployment({ nowMs: () => clock() });
 afterAll(() => deployment.stop());
 

@@ -123,3 +123,14 @@ test('a message in the thread of one that waits is due after that one', async ()
   expect(waitMs).toBeGreaterThan(15_000);
   expect(waitMs).toBeLessThanOrEqual(20_000);
 });
+
+test('a message in the thread of one that has expired goes to its person', async () => {
+  const { slack, want, deliver, deliverUntilIdle, messages } = await open();
+  const fallbackRecipient = 'U0ANA';
+  await want('ending', 'ending', { place: { under: 'card' }, fallbackRecipient });
+  expect(await deliver('ending')).toBe(1000);
+  await redis.client.hset(keys.message('ending'), 'behindSinceMs', Date.now() - 6 * 60_000);
+  await deliverUntilIdle('ending');
+  expect(await messages.state('ending')).toMatchObject({ kind: 'shown' });
+  expect(slack.messages[0]?.channel).toMatch(/^D/);
+});

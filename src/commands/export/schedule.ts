@@ -150,7 +150,10 @@ export const exportScheduleModal: Modal = {
     const ofSite = problems.domain ?? problems.project;
     if (known && ofSite) return { kind: 'message', message: message([ofSite]) };
     if (!target || !timetable || Object.keys(problems).length > 0) return { kind: 'problems', problems };
-    const deployments = ticked.deployments?.map(nameIn) ?? known?.deployments ?? [];
+    const inSettings = tools.projects.find(({ name }) => name === target.project)?.deployments ?? [];
+    // The form has no field if the settings have none of them any more.
+    const kept = known?.deployments.filter((one) => inSettings.some(({ name }) => name === one)) ?? [];
+    const deployments = ticked.deployments?.map(nameIn) ?? kept;
     const { version, paths } = target;
     const settings = { timetable, version, paths, deployments };
     await requireDeploy(

@@ -322,13 +322,18 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
   }
 }
 
+/** How long after its end an export wakes its schedule, which also looks by itself. */
+const WAKE_MS = 60_000;
+
 /** Answers the requester privately if no message stays, and waits until the links expire. */
 async function handleEnded(run: ExportRun, context: JobContext): Result {
   const { ending, earlier, schedule } = run;
-  // It says what came of it.
+  // It says what came of it. Later steps only wait until the link expires, perhaps for days.
   if (schedule !== undefined) {
-    await context.runs.markDue('export-schedule', schedule);
-    await context.wake({ job: 'export-schedule', id: schedule });
+    if (context.now() - run.sinceMs < WAKE_MS) {
+      await context.runs.markDue('export-schedule', schedule);
+      await context.wake({ job: 'export-schedule', id: schedule });
+    }
   } else if (ending?.kind === 'noPlace' || isRetracted(run)) {
     const [name, userId] = [`refused.${run.attempt}`, run.requester.id];
     const report = { name, userId, message: retractedMessage(run) };
