@@ -10,8 +10,8 @@ import { startHttpServer } from './server/http-server.ts';
 
 /**
  * Creates all parts and starts them. Returns the port for health checks and, unless the role is `worker`, Slack's
- * requests; and `stop`, which hands running jobs back and closes everything, once. Rejects with a typed error that names the fix, or, if `stopping` is aborted during
- * the start, with `Stopping`. After a rejection, nothing stays open.
+ * requests; and `stop`, which hands running jobs back and closes everything, once. Rejects with a typed error that names
+ * the fix, or, if `stopping` is aborted during the start, with `Stopping`. After a rejection, nothing stays open.
  */
 export async function startApp(
   settings: Settings,

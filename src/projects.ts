@@ -22,7 +22,7 @@ export interface Project {
   deployments?: readonly Deployment[] | undefined;
 }
 
-/** A self-hosted docs site that serves exports: how it is told about a new one. It has exactly one of both. */
+/** A self-hosted docs site that serves exports. Docket tells it about them by exactly one of `webhook` and `github`. */
 export interface Deployment {
   name: string;
   webhook?: Webhook | undefined;

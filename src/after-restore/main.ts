@@ -96,7 +96,7 @@ const LONG_AGO = { token: 'after-restore', sinceMs: 1 };
 export async function closeOpenWork(redis: RedisClient) {
   const runs = createRunStore(redis);
   const nowMs = await askTime(redis);
-  // Starts and instructions about which people are asked; digests that are not posted, and events that are not read.
+  // People are asked about exports and instructions. Due digests and exports, and unread events, are skipped.
   const work = { exports: 0, instructions: 0, skipped: 0 };
 
   /** Makes Docket search for these messages before it posts them, unless Slack is known to have or refuse them. */
@@ -155,7 +155,7 @@ export async function closeOpenWork(redis: RedisClient) {
 
   async function closeExportSchedule(run: ExportSchedule) {
     const next = await skipDue(run, [standingKey(run.id)]);
-    // An export that the backup does not know may have been started.
+    // After the backup, the export may have been started. Nobody can tell, so it is skipped.
     const latest = run.latest?.run === undefined ? undefined : run.latest;
     if (next !== undefined || latest !== run.latest) await runs.save({ ...(next ?? run), latest });
   }
@@ -170,7 +170,7 @@ export async function closeOpenWork(redis: RedisClient) {
     await search(Date.parse(range.to), [], [rootKey(edition), pagesKey(edition)]);
   }
 
-  /** A webhook can come twice, a workflow must not start twice. */
+  /** A webhook may be sent twice. A workflow must not start twice, so a person is asked. */
   async function closeUpdate(run: UpdateRun) {
     await search(run.sinceMs, updateMessages(run), [`${run.id}.question.${run.attempt}`]);
     if (['accepted', 'telling'].includes(run.state))

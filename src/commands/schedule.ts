@@ -11,9 +11,9 @@ import type { RunStore } from '../store/runs.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from './intake.ts';
 import { type ButtonAction, defineButton, type ModalValues } from './registry.ts';
 
-// What the commands and modals of all schedules share.
+// Shared by the commands and modals of all schedules.
 
-/** Maximum delay of a modal by the look-up of a time zone, since its trigger expires soon; then it begins with UTC. */
+/** A modal's trigger expires soon. If the look-up of a time zone takes longer than this, the modal begins with UTC. */
 const ZONE_TIMEOUT_MS = 400;
 
 /** Returns a person's time zone, if Slack tells it in time. */
@@ -83,12 +83,12 @@ export async function mayUse(
   return tools.isMember(channel, user.id);
 }
 
-/** More do not help, and each takes three of a message's 50 blocks; the rest is counted. */
+/** Each entry takes three of a message's 50 blocks. A line counts the schedules that are not listed. */
 const MAX_LISTED = 15;
 
 type RunSchedule<Run> = (run: Run, caller: Caller, tools: CommandTools) => Promise<Message | undefined>;
 
-/** Returns what commands and buttons do with the schedules of one feature. */
+/** Returns the functions behind the commands and buttons of one feature's schedules. */
 export function scheduleCommands<Run extends Schedule>(feature: {
   kind: VisibleKind<Run>;
   schedulesOf(teamId: string, runs: Pick<RunStore, 'activeOf'>): Promise<Run[]>;
@@ -103,7 +103,7 @@ export function scheduleCommands<Run extends Schedule>(feature: {
   /** Such as "weekly digest", and "digest". */
   what: string;
   short: string;
-  /** How to find those that a list leaves out. */
+  /** How to find schedules that a list leaves out. */
   more: string;
   /** What the owner gets a message about. */
   trouble: string;
@@ -201,7 +201,7 @@ export function scheduleCommands<Run extends Schedule>(feature: {
   return {
     ...{ find, list, load, save },
 
-    /** What the buttons of all schedules do; a removal has a confirmation of its own. */
+    /** The functions of the buttons that all schedules have. Slack asks for confirmation before a removal. */
     actions: {
       pause: changes('pause', 'paused', ['Paused', 'Paused until someone resumes it.']),
       resume: changes('resume', 'resumed'),
@@ -209,7 +209,7 @@ export function scheduleCommands<Run extends Schedule>(feature: {
       takeOver: changes('takeOver', 'taken over', ['Yours now', `You get a message if ${feature.trouble}.`]),
     },
 
-    /** Runs a command for the only one of these schedules in this channel. With several, the person chooses from a list. */
+    /** Runs a command for this channel's schedule. If the channel has several, returns a list to choose from. */
     async inChannel(visible: Run[], caller: Caller, tools: CommandTools, run?: RunSchedule<Run>) {
       const here = visible.filter(({ channel }) => channel === caller.channel.id);
       const [schedule, ...others] = here;

@@ -59,7 +59,7 @@ const secretPlace = z
   })
   .refine(({ env, file }) => (env === undefined) !== (file === undefined));
 
-/** Accepts the place of a secret, and adds the secret. No message may repeat the value: it may be the secret. */
+/** Accepts the place of a secret, and returns it with the secret. No message may repeat the value: it may be the secret. */
 const secretFrom = (what: string, like: string, readFrom: (place: SecretPlace) => Secret) =>
   z.unknown().transform((value, context) => {
     const place = secretPlace.safeParse(value).data;

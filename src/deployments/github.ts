@@ -3,7 +3,7 @@ import type { GithubWorkflow } from '../projects.ts';
 import { parseJson } from '../runtime/json.ts';
 import { type Answer, firstLine, type Sender } from './sender.ts';
 
-/** What a workflow is told. It makes its own link from the job id. */
+/** The inputs of a workflow, which makes its own link from the job id. */
 interface Export {
   jobId: string;
   domain: string;
@@ -11,7 +11,7 @@ interface Export {
 }
 
 /**
- * A call to GitHub has no result. Decide by `happened` and `retryable`: `no` is a proof that nothing was started.
+ * A call to GitHub failed. Decide by `happened` and `retryable`: `no` proves that nothing was started.
  * `message` is safe for logs. `text` is GitHub's own, one line without links, and may be shown to a person.
  */
 export class GithubError extends Error {
@@ -28,7 +28,7 @@ export class GithubError extends Error {
   constructor(call: string, isRead: boolean, answer: Answer, text?: string) {
     const { outcome, status, isSent, reason, headers, retryAfterMs } = answer;
     super(`GitHub, ${call}: ${reason}`);
-    // A redirect is that of a renamed repository. GitHub also answers 403 at its rate limits.
+    // GitHub redirects if a repository was renamed, and may answer 403 at its rate limits.
     const isRefused = outcome === 'refused' && status !== 408;
     const isLimited = retryAfterMs !== undefined || headers['x-ratelimit-remaining'] === '0';
     this.happened = isRefused || !isSent ? 'no' : 'unknown';
@@ -82,15 +82,15 @@ export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkf
       if (success) return data;
       throw new GithubError(name, isRead, { ...answer, reason: 'unreadable' });
     }
-    const said = z.object({ message: z.string() }).safeParse(json).data?.message;
-    const text = said && firstLine(said.slice(0, 2000).replace(/\s+/gu, ' '), [token]);
+    const reason = z.object({ message: z.string() }).safeParse(json).data?.message;
+    const text = reason && firstLine(reason.slice(0, 2000).replace(/\s+/gu, ' '), [token]);
     throw new GithubError(name, isRead, answer, text);
   }
 
   return {
     /**
-     * Starts the workflow. It must not happen twice. GitHub tells the run only of a workflow, and GitHub Enterprise
-     * Server only since 3.21.
+     * Starts the workflow; not repeatable. Returns the run, if GitHub tells it: never for an event, and on GitHub
+     * Enterprise Server only since 3.21.
      */
     async dispatch({ jobId, domain, version }: Export, isTooLate: () => boolean) {
       const inputs = { job_id: jobId, domain, ...(version !== undefined && { version }) };
@@ -100,7 +100,7 @@ export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkf
       const body = { ref, inputs };
       const path = `actions/workflows/${encodeURIComponent(workflow)}/dispatches`;
       return send(path, { ...body, return_run_details: true }).catch((error: GithubError) => {
-        // An older server refuses the key. It is then not too late only within the margin of `callOnce`.
+        // An older server refuses the key. The second request still has to leave within the margin of `callOnce`.
         if (error.status !== 422 || !error.text?.includes('return_run_details')) throw error;
         return send(path, body);
       });

@@ -8,7 +8,7 @@ import {
   sendOnce,
 } from '../runtime/outgoing.ts';
 
-/** What came of a request. Only `text` and `headers` are from outside. */
+/** The result of a request. Only `text` and `headers` are from outside. */
 export interface Answer extends Omit<Sent, 'cause'> {
   /** `refused`: a redirect or a 4xx; `failed`: no answer, or a 5xx. */
   outcome: 'ok' | 'refused' | 'failed';
@@ -51,7 +51,7 @@ export function createSender(proxies: Proxies | undefined, timeoutMs: number, st
   };
 }
 
-/** Characters of outsiders' text that are read, and that are kept. */
+/** Maximum lengths of outsiders' text: read, and kept. */
 const MAX_READ = 4000;
 const MAX_KEPT = 200;
 

@@ -2,7 +2,7 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Webhook } from '../projects.ts';
 import { firstLine, type Sender } from './sender.ts';
 
-/** A message by the Standard Webhooks specification. A repeated one has the same `id`, of `[A-Za-z0-9_-]`. */
+/** A message by the Standard Webhooks specification. A repeat has the same `id`, of `[A-Za-z0-9_-]`. */
 export interface WebhookMessage {
   id: string;
   body: string;
@@ -51,28 +51,16 @@ export async function sendWebhook(
 ): Promise<WebhookResult> {
   const timestamp = String(Math.floor(nowMs / 1000));
   const signature = signWebhook(webhook.secret, message, timestamp);
-  const {
-    outcome,
-    status = 0,
-    text,
-    ...answer
-  } = await send({
-    url: webhook.url,
-    headers: {
-      'webhook-id': message.id,
-      'webhook-timestamp': timestamp,
-      'webhook-signature': signature,
-    },
-    body: message.body,
-    maxLength: 4096,
-  });
+  const { id, body } = message;
+  const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
+  const answer = await send({ url: webhook.url, headers, body, maxLength: 4096 });
+  const { outcome, status = 0, text, reason, retryAfterMs } = answer;
   if (outcome === 'ok') return { kind: 'delivered' };
   if (outcome === 'refused' && status >= 400 && !TRANSIENT.includes(status))
     return { kind: 'refused', status, text: firstLine(text, [...secretsOfWebhook(webhook), signature]) };
-  const { reason, retryAfterMs } = answer;
   return { kind: 'retry', status: status || undefined, reason, retryAfterMs };
 }
 
-/** Returns what no log may contain of a webhook: its secret in two forms, and the query of its address. */
+/** Returns the parts of a webhook that no log may contain: its secret in two forms, and the query of its address. */
 export const secretsOfWebhook = ({ url, secret }: Pick<Webhook, 'url' | 'secret'>): string[] =>
   [secret, secret.slice('whsec_'.length), new URL(url).search.slice(1)].filter((text) => text !== '');

@@ -87,9 +87,9 @@ export interface OutgoingRequest {
   isTooLate?: (() => boolean) | undefined;
 }
 
-/** What came of a request. Without an answer, there is no status; without a whole one, there is a cause. */
+/** The result of a request. Without an answer, there is no status; without a whole one, there is a cause. */
 export interface Sent {
-  /** False if the request certainly never left. */
+  /** If false, the request certainly never left. */
   isSent: boolean;
   status?: number | undefined;
   headers: Record<string, string | string[] | undefined>;

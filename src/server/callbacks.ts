@@ -10,7 +10,7 @@ import type { RunStore } from '../store/runs.ts';
 import { createBodyReader } from './http-receiver.ts';
 import { type HttpServer, refuse } from './http-server.ts';
 
-/** A callback is a state and a sentence. */
+/** A callback has only a state and a sentence. */
 const MAX_BYTES = 64_000;
 
 /** Characters of a callback's own id, which begins with an id of ours. */
@@ -28,9 +28,9 @@ interface CallbackParts {
 }
 
 /**
- * Receives at `POST /deployments/<webhook-id>` what came of an export at a deployment. The deployment signs it as Docket
- * signs its webhooks, with the same secret, and a `webhook-id` that begins with that of the address. Unknown ids and bad
- * signatures have the same answer. Answers 204 only once the callback is stored.
+ * Receives callbacks at `POST /deployments/<webhook-id>`: whether a deployment serves an export. The deployment signs them
+ * as Docket signs its webhooks, with the same secret. Their own `webhook-id` begins with that of the address. Unknown ids
+ * and bad signatures have the same answer. Answers 204 only once the callback is stored.
  */
 export function receiveCallbacks({ server, projects, runs, wake, machineMs, now, log }: CallbackParts): void {
   const readBody = createBodyReader(MAX_BYTES);
@@ -44,7 +44,7 @@ export function receiveCallbacks({ server, projects, runs, wake, machineMs, now,
     const { body, refusal } = await readBody(request);
     if (refusal !== undefined) return refuse(response, refusal);
     const run = await runs.load(known.id, updateRun).catch((error: unknown) => {
-      // A run of another kind.
+      // The id belongs to a run of another kind.
       if (error instanceof ZodError) return undefined;
       throw error;
     });
@@ -59,7 +59,7 @@ export function receiveCallbacks({ server, projects, runs, wake, machineMs, now,
     if (!read.success)
       return refuse(response, 400, 'Send { "state": "live" or "failed", "message": "…" }.\n');
     const { state, message = '' } = read.data;
-    // An error of a download often has the link in it.
+    // The text of a failed download often has the link in it.
     const cleaned = firstLine(message, secretsOfWebhook(webhook));
     const { id: runId, ...about } = known;
     const event = { state, message: cleaned, ...about, atMs: now() };

@@ -209,7 +209,7 @@ export function createRunStore(redis: RedisClient) {
     async alias(name: string, runId: string) {
       await redis.set(keys.alias(name), runId, 'PX', retention.runMs);
     },
-    /** The same, if the name has that value still, or this one already. Returns whether it has. */
+    /** The same, if the alias is `expected` or `value`. Returns whether the alias is now `value`. */
     takeAlias: async (name: string, value: string, expected = ''): Promise<boolean> =>
       (await takeAliasScript(redis, [keys.alias(name)], [value, expected, retention.runMs])) === 1,
     async byAlias(name: string): Promise<string | undefined> {

@@ -29,7 +29,7 @@ const notConfigured = message([
   ['My settings no longer have this deployment. Ask the people who run Docket.'],
 ]);
 
-/** [Update …] under an export: tells a deployment of it. */
+/** [Update …] under an export: tells a deployment about the export. */
 const update = (action: string) =>
   defineButton({
     action,
@@ -58,7 +58,7 @@ const update = (action: string) =>
     },
   });
 
-/** A modal would show nothing of it. */
+/** Records an accepted click. In a modal, nothing else shows that the update began, so the person gets a message. */
 async function started(
   run: UpdateRun,
   { modalId }: Caller,
@@ -83,7 +83,7 @@ const tellAgain: Change = (run, { id, name }, nowMs) => {
   return canRestart(run) ? next : undefined;
 };
 
-/** What the buttons do. Each returns undefined if the update has moved on since the button was shown. */
+/** What each button does. Returns undefined if the update has changed since the button was shown. */
 export const changes = {
   again: tellAgain,
   ran: (run, by, nowMs) => {
@@ -94,7 +94,7 @@ export const changes = {
     isOpen(run) ? answered(endUpdate(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,
 } satisfies Record<string, Change>;
 
-/** Applies a click; `attempt` is that of the button. */
+/** Applies a click to an update. `attempt` is the one that the button was shown for. */
 const change = (
   id: string,
   attempt: number | undefined,

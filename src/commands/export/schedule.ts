@@ -49,7 +49,7 @@ type Settings = Pick<ExportSchedule, 'timetable' | 'version' | 'paths' | 'deploy
 /** Slack's maximum of checkboxes. */
 const MAX_DEPLOYMENTS = 10;
 
-/** The fields for what people may change. `projects` are those whose deployments this person may tell. */
+/** Returns the fields of settings that can be changed. The person may update the deployments of `projects`. */
 function settingFields(
   { timetable, version, paths, deployments }: Settings,
   projects: readonly Project[],
@@ -111,7 +111,7 @@ export const changeScheduleView = (run: ExportSchedule, projects: readonly Proje
     ),
   });
 
-/** Whoever changes or starts what deployments are told needs the permission for that. */
+/** If a schedule updates deployments, only a person who may update them can change or run it. */
 const requireDeploy = async (
   { site, deployments }: Pick<ExportSchedule, 'site' | 'deployments'>,
   tools: CommandTools,
@@ -124,7 +124,7 @@ async function openChange(run: ExportSchedule, caller: Caller, tools: CommandToo
   return undefined;
 }
 
-/** Sets up a schedule, or changes the one that it is about. */
+/** Sets up a schedule. If `about` names one, changes that one. */
 export const exportScheduleModal: Modal = {
   callbackId: CALLBACK_ID,
   may: 'export',
@@ -166,7 +166,7 @@ export const exportScheduleModal: Modal = {
   },
 };
 
-/** Returns the problem with a label when the date stands in it. */
+/** Returns the problem with a label after the date replaced `{date}`; undefined if there is none. */
 function labelProblem(settings: Pick<Settings, 'version' | 'timetable'>, nowMs: number): string | undefined {
   const read = exportFlags.version.read(labelAt(settings, nowMs));
   return read.kind === 'unclear' ? read.problem : undefined;
@@ -199,7 +199,7 @@ async function change(
   const changed = (latest: ExportSchedule): ExportSchedule => ({
     ...changeTimetable(latest, chosen.timetable, tools.now()),
     ...chosen,
-    // Other pages compare with none before.
+    // If the choice of pages changes, the next export is not compared with the last one.
     ...(!isDeepStrictEqual(latest.paths, chosen.paths) &&
       latest.exported && { exported: { ...latest.exported, pages: undefined } }),
   });
@@ -235,7 +235,7 @@ function readVerb(typed: string | undefined): Parsed<Verb | undefined> {
   });
 }
 
-/** `/docs-export schedule`, alone or with what to do with the schedule of the present channel. */
+/** `/docs-export schedule`: alone, it opens a modal; a verb changes the schedule of the present channel. */
 export const exportScheduleCommand = subcommand({
   verb: 'schedule',
   args: { verb: { takes: 'token', usage: `[${VERBS.join('/')}]`, read: readVerb } },
@@ -249,7 +249,7 @@ export const exportScheduleCommand = subcommand({
     }
     const visible = await schedules.find(caller, tools);
     if (verb === 'list') return schedules.list(visible, caller);
-    // The button of a removal asks first.
+    // [Remove] asks for confirmation, so the command shows the button.
     const known = { run: runNow, pause: actions.pause, resume: actions.resume, remove: undefined };
     return schedules.inChannel(visible, caller, tools, known[verb]);
   },

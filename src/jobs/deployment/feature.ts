@@ -5,7 +5,7 @@ import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
 import { type UpdateRun, updateKind } from './record.ts';
 import { answeredMessage, nameOf, questionMessage } from './view.ts';
 
-/** If GitHub never clearly answered a start, the person who asked for the update has to decide. */
+/** If GitHub gave no clear answer to a start, the person who requested the update has to decide. */
 export const updateNeeds: RunNeeds<UpdateRun> = {
   of: (run) => (run.state === 'unknown' ? [{ user: run.by.id, id: startOf(run.attempt) }] : []),
   line: (run) => ['⚠️ ', { bold: 'Start unclear' }, ` · Did the workflow start? ${updateSubject(run)}`],
@@ -16,7 +16,7 @@ export const updateNeeds: RunNeeds<UpdateRun> = {
       : message([[`The question about ${nameOf(run)} was already answered.`]]),
 };
 
-/** The deployment and the export. */
+/** Returns the deployment and the export as text. */
 export const updateSubject = (run: UpdateRun) => joinFacts(nameOf(run), site(run));
 
 const startOf = (attempt: number) => `start ${attempt}`;
@@ -24,7 +24,7 @@ const startOf = (attempt: number) => `start ${attempt}`;
 export const deploymentFeature: Feature = {
   permission: { name: 'deploy', may: 'Update deployments' },
 
-  // Only its questions: the export's thread shows the rest.
+  // Home lists only the questions: the export's thread shows the rest.
   homeRuns: defineHomeRuns<UpdateRun>({
     job: 'deployment',
     title: 'Updates',

@@ -31,13 +31,13 @@ const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
-/** How long a deployment may refuse or miss a message before Docket stops. */
+/** Docket repeats a message for this long if the deployment does not take it. */
 const TELL_MS = HOUR_MS;
 
-/** A link is renewed a tenth of its life before its end, and at least this long. */
+/** Docket renews a link a tenth of its life before its end, and at least this long before. */
 const MIN_AHEAD_MS = 10 * MINUTE_MS;
 
-/** Links are renewed for this long after somebody, or the schedule, last asked for the update. */
+/** Docket renews links for this long after a person or the schedule last requested the update. */
 const RENEW_MS = 30 * DAY_MS;
 
 /** How long the run of a workflow is polled. */
@@ -65,14 +65,11 @@ export const updateJob = defineRunJob({
     ...{ subject: updateSubject(run), job: run.jobId },
   }),
   step,
-  giveUp: async ({ run }, context, ref) => {
-    if (run.state === 'ended') return idle;
-    return end(run, { kind: 'broken', ref }, context);
-  },
+  giveUp: async ({ run }, context, ref) => end(run, { kind: 'broken', ref }, context),
 });
 
 async function step({ run, inbox }: LoadedRun<UpdateRun>, context: JobContext): Result {
-  // The schedule's message shows the state. Before the step, so that a crash after a save leaves nothing stale.
+  // The schedule's message shows this state. A wake before the step survives a crash right after its save.
   if (run.schedule !== undefined) await context.runs.markDue('export-schedule', run.schedule);
   if (inbox.length > 0) {
     const next = inbox.reduce(applyCallback, run);
@@ -86,7 +83,7 @@ async function step({ run, inbox }: LoadedRun<UpdateRun>, context: JobContext): 
 const end = (run: UpdateRun, ending: UpdateEnding, { now }: JobContext) =>
   save(endUpdate(run, ending, now()), { audit: `ended: ${ending.kind}` });
 
-/** Whether the deployment was told, or is to be told, of another export since. */
+/** Whether an update of this deployment to another export was requested later. */
 const isSuperseded = async (run: UpdateRun, { runs }: JobContext) =>
   ![undefined, attemptName(run)].includes(await runs.byAlias(latestAlias(run)));
 
@@ -95,7 +92,7 @@ const endSuperseded = (run: UpdateRun, { now }: JobContext) =>
 
 async function begin(run: UpdateRun, context: JobContext): Result {
   const { runs, policy, now } = context;
-  // After a crash, too: the replaced update has to learn of it.
+  // The replaced update has to end. It is woken before the alias changes and after, in case of a crash between.
   const wakeReplaced = async () =>
     run.replaces !== undefined && runs.markDue('deployment', updateOf(run.replaces));
   await wakeReplaced();
@@ -118,7 +115,7 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   return save(advance(run, { state }, now()));
 }
 
-/** Waits until the failed call is due again, at the latest at `untilMs`; undefined after that. */
+/** Saves when a failed call is repeated: at the latest at `untilMs`; undefined after that. */
 function retryLater(
   run: UpdateRun,
   retryAfterMs: number,
@@ -130,17 +127,17 @@ function retryLater(
   return inMs > 0 ? save({ ...run, failures, nextTryAtMs: now() + inMs }, { inMs }) : undefined;
 }
 
-/** Each link has a name of its own: a repeated message has the same link, whatever a frozen process still stores. */
+/** Each link has its own name. If a frozen process stores another link later, a repeated message keeps its link. */
 const linkName = ({ id, linkEndsAtMs = 0 }: Pick<UpdateRun, 'id' | 'linkEndsAtMs'>) =>
   `${id}.${linkEndsAtMs}`;
 
-/** Returns when a link has to be renewed: in time before its end, but not before half its life, or a minute. */
+/** Returns when to renew a link: ahead of its end, but not before half its life or a minute. */
 function renewalTime(madeAtMs: number, endsAtMs: number): number {
   const lifeMs = Math.max(endsAtMs - madeAtMs, 2 * MINUTE_MS);
   return Math.max(endsAtMs - Math.max(lifeMs / 10, MIN_AHEAD_MS), madeAtMs + lifeMs / 2);
 }
 
-/** Requests a download link of its own, which only the deployment gets. */
+/** Requests a download link that only the deployment gets. */
 async function makeLink(run: UpdateRun, context: JobContext): Result {
   const { links, stopping, timing, now, log } = context;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
@@ -165,7 +162,7 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
   }
 }
 
-/** Tells the deployment: a webhook until it is taken, a workflow once. */
+/** Tells the deployment. Repeats a webhook until it is taken; starts a workflow once. */
 async function tell(run: UpdateRun, context: JobContext): Result {
   const { now } = context;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
@@ -188,7 +185,7 @@ async function sendWebhook(
   const { tellUntilMs = now() + TELL_MS } = run;
   const later = (from: UpdateRun, retryAfterMs = 0) =>
     retryLater({ ...from, tellUntilMs }, retryAfterMs, tellUntilMs, context);
-  // The link has ended meanwhile, or the settings have changed. Another link is another message.
+  // The link has expired, or the settings changed. A message with another link has another id.
   if (target.includeLink && bundleUrl === undefined)
     return (
       later({ ...run, state: 'linking', renewal: run.renewal + 1 }) ??
@@ -215,7 +212,7 @@ function webhookBody(run: UpdateRun, bundleUrl: string | undefined): string {
   return JSON.stringify({ type: 'export.ready', timestamp: new Date(run.attemptAtMs).toISOString(), data });
 }
 
-/** The deployment has taken the message. */
+/** Saves that the deployment has taken the message. */
 function told(run: UpdateRun, changes: Partial<UpdateRun>, { now }: JobContext) {
   return save(setTold(run, now(), changes), run.toldAtMs === undefined ? { audit: 'told' } : {});
 }
@@ -250,7 +247,7 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
   }
 }
 
-/** Waits until a person answers the question, or GitHub's late answer arrives, which wakes the run. */
+/** Waits for a person's answer to the question. A late answer of GitHub also wakes the run. */
 async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
   const late = await context.callResult(run.id, dispatchStep(run));
   if (late === undefined) return idle;
@@ -258,7 +255,7 @@ async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
   return told(run, { workflow }, context);
 }
 
-/** The deployment was told: follows the run of its workflow, and renews its link in time. */
+/** Follows the run of the workflow, and renews the link in time. */
 async function keepCurrent(run: UpdateRun, context: JobContext): Result {
   if (await isSuperseded(run, context)) return endSuperseded(run, context);
   const { now } = context;

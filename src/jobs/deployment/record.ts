@@ -17,7 +17,7 @@ const toldExport = z.object({
   linkEndsAtMs: z.number().optional(),
 });
 
-/** Why a deployment is not told, or no longer kept current. `status` and `text` are its answer, cleaned. */
+/** Why an update ended. `status` and `text` are the deployment's answer, cleaned. */
 const ending = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('refused'), status: z.number().optional(), text: z.string() }),
   /** It did not take the message for an hour. */
@@ -29,13 +29,13 @@ const ending = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('missing') }),
   /** The deployment was told of another export since. */
   z.object({ kind: z.literal('superseded') }),
-  /** It is unknown whether the workflow started, and a person left it so. */
+  /** It is unknown whether the workflow started, and a person chose to leave it. */
   z.object({ kind: z.literal('left') }),
   z.object({ kind: z.literal('broken'), ref: z.string() }),
 ]);
 export type UpdateEnding = z.infer<typeof ending>;
 
-/** One export, and one deployment that is told of it. `job.ts` has its steps, `view.ts` its messages. */
+/** The update of one deployment to one export. `job.ts` has its steps, `view.ts` its messages. */
 export const updateRun = runBase.extend({
   job: z.literal('deployment'),
   ...toldExport.shape,
@@ -48,11 +48,11 @@ export const updateRun = runBase.extend({
   by: person,
   /** The export schedule that asked for it. */
   schedule: z.string().optional(),
-  /** Counts how often people, or the schedule, asked; then the further links of this attempt. */
+  /** Counts the requests of people and of the schedule; `renewal` counts the further links of this attempt. */
   attempt: z.number().int(),
   renewal: z.number().int(),
   attemptAtMs: z.number(),
-  /** `accepted` not stepped yet · `linking` the link is being made · `telling` · `unknown` a person has to decide · `told` */
+  /** `accepted` no step yet · `linking` makes the link · `telling` · `unknown` a person has to decide · `told` · `ended` */
   state: z.enum(['accepted', 'linking', 'telling', 'unknown', 'told', 'ended']),
   /** Start of the present state. */
   sinceMs: z.number(),
@@ -61,17 +61,17 @@ export const updateRun = runBase.extend({
   /** Consecutive failures of the present call, and when it is tried again. */
   failures: z.number().int(),
   nextTryAtMs: z.number(),
-  /** Docket stops trying to tell it of the present link then. */
+  /** Until then, Docket repeats the message with the present link. */
   tellUntilMs: z.number().optional(),
-  /** The deployment first took the message of this attempt. */
+  /** When the deployment first took the message of this attempt. */
   toldAtMs: z.number().optional(),
-  /** Its own link is made again then. */
+  /** When Docket makes the next link. */
   renewAtMs: z.number().optional(),
-  /** What the deployment said came of it, at its first word: a renewed link changes nothing. */
+  /** The outcome that the deployment reported. Repeated reports of one state keep the time of the first. */
   outcome: z
     .object({ state: z.enum(['live', 'failed']), message: z.string().optional(), atMs: z.number() })
     .optional(),
-  /** The run of a GitHub workflow; `conclusion` is GitHub's word, once it has ended. */
+  /** The run of a GitHub workflow. Once it has ended, `conclusion` is GitHub's word for its result. */
   workflow: z.object({ id: z.number(), url: z.string(), conclusion: z.string().optional() }).optional(),
   ending: ending.optional(),
   /** The answer to the question whether the workflow of an attempt started. */
@@ -81,9 +81,9 @@ export const updateRun = runBase.extend({
 });
 export type UpdateRun = z.infer<typeof updateRun>;
 
-/** What a schedule's message shows of an update. */
+/** The fields of an update that the schedule's message shows. */
 export const updateState = updateRun.pick({
-  ...{ id: true, deployment: true, state: true, toldAtMs: true, renewal: true },
+  ...{ id: true, deployment: true, state: true, toldAtMs: true },
   ...{ outcome: true, workflow: true, ending: true },
 });
 export type UpdateState = z.infer<typeof updateState>;
@@ -97,7 +97,7 @@ export const updateKind: VisibleKind<UpdateRun> = {
 type Wanted = z.infer<typeof toldExport> &
   Pick<UpdateRun, 'teamId' | 'under' | 'asked' | 'inDirectMessage' | 'by' | 'schedule'>;
 
-/** Returns the update of a deployment to an export. The same export and deployment have the same one, whoever asks. */
+/** Returns the update of a deployment to an export. Its id follows from both, so all people share one update. */
 export const newUpdate = (wanted: Wanted, nowMs: number): UpdateRun => ({
   id: idOf('deployment', wanted.teamId, wanted.project, wanted.deployment, wanted.jobId),
   rev: 1,
@@ -115,7 +115,7 @@ export const advance = (
   nowMs: number,
 ): UpdateRun => ({ ...run, sinceMs: nowMs, failures: 0, nextTryAtMs: nowMs, ...changes });
 
-/** Returns the update once more, for the same export: after a failure, or to go back to its version. */
+/** Returns the next attempt of an update: after a failure, or to go back to its export. */
 export const restart = (run: UpdateRun, by: Person, nowMs: number): UpdateRun => ({
   ...advance(run, { state: 'accepted', attempt: run.attempt + 1, attemptAtMs: nowMs, renewal: 0 }, nowMs),
   ...{ by, people: [...new Set([...run.people, by.id])] },
@@ -123,25 +123,25 @@ export const restart = (run: UpdateRun, by: Person, nowMs: number): UpdateRun =>
   ...{ workflow: undefined, ending: undefined, tellUntilMs: undefined, linkEndsAtMs: undefined },
 });
 
-/** Whether a person may ask for it once more. */
+/** Whether a person may start the next attempt. */
 export const canRestart = ({ state }: UpdateRun) => state === 'told' || state === 'ended';
 
 /** Returns the ended update. */
 export const endUpdate = (run: UpdateRun, ending: UpdateEnding, nowMs: number): UpdateRun =>
   advance(run, { state: 'ended', ending }, nowMs);
 
-/** Returns the alias of the attempt that was asked for last, of all updates of a deployment. */
+/** Returns the name of the alias that points to a deployment's latest attempt. */
 export const latestAlias = ({ teamId, project, deployment }: UpdateRun) =>
   ['deployment', teamId, project, deployment].join(' ');
 
-/** Returns the name of the present attempt. One that was asked for later has a greater name. */
+/** Returns the name of the present attempt. A later attempt has a greater name. */
 export const attemptName = ({ id, attemptAtMs }: UpdateRun) => `${attemptAtMs} ${id}`;
 
 /** Returns the id of the update that an attempt belongs to, and when it was asked for. */
 export const updateOf = (attempt: string) => attempt.slice(attempt.indexOf(' ') + 1);
 export const askedAtMs = (attempt: string) => Number.parseInt(attempt, 10);
 
-/** Returns the `webhook-id` of the present message. A repeat has the same one, and a further link another. */
+/** Returns the `webhook-id` of the present message. A repeat has the same id; a message with a further link has another. */
 export const webhookId = ({ id, attempt, renewal }: UpdateRun) => `msg_${id}_${attempt}_${renewal}`;
 
 /** Returns the parts of a `webhook-id`; undefined if it is not one of ours. */
@@ -150,7 +150,7 @@ export function readWebhookId(text: string): Pick<UpdateRun, 'id' | 'attempt' | 
   return id === undefined ? undefined : { id, attempt: Number(attempt), renewal: Number(renewal) };
 }
 
-/** The body of a callback: what came of an export at the deployment. */
+/** The body of a callback: whether the deployment serves the export. */
 export const callbackBody = z.object({
   state: z.enum(['live', 'failed']),
   message: z.string().optional(),
@@ -161,7 +161,7 @@ const callback = callbackBody.extend({
   ...{ attempt: z.number().int(), renewal: z.number().int(), atMs: z.number() },
 });
 
-/** Returns the run with a callback. An attempt that is over has none, and a site that is live stays so since then. */
+/** Returns the run with a callback. Ignores callbacks of earlier attempts, and repeats of the same state. */
 export function applyCallback(run: UpdateRun, event: unknown): UpdateRun {
   const { attempt, renewal, ...outcome } = callback.parse(event);
   if (attempt !== run.attempt) return run;
@@ -183,7 +183,7 @@ export const updateButton = z.object({ v: z.literal(1), update: z.string(), atte
 /** The value of [Update …] under an export: its run, and the deployment. */
 export const deployButton = z.object({ v: z.literal(1), run: z.string(), deployment: z.string() });
 
-/** One for each [Update …] in a message, where Slack allows each action once: further deployments have no button. */
+/** Slack allows an action once in a message, so each [Update …] has its own. More than five deployments get no button. */
 export const updateActions = [1, 2, 3, 4, 5].map((n) => `deployment.update_${n}`);
 
 export const deploymentActions = {

@@ -16,7 +16,7 @@ import { deploymentActions, type UpdateRun, type UpdateState, updateActions } fr
 
 export const nameOf = ({ deployment }: Pick<UpdateRun, 'deployment'>) => sanitizeUserText(deployment, 60);
 
-/** Returns a button of an update; a late click detects that it has moved on. */
+/** Returns a button of an update. Its value has the attempt, so a late click changes nothing. */
 const buttonOf = (
   { id, attempt }: UpdateRun,
   label: string,
@@ -48,9 +48,9 @@ export function updateMessages(run: UpdateRun): OutboxMessage[] {
   if (answer) messages.push(inThread(`question.${answer.attempt}`, answeredMessage(run, answer)));
   const trouble = troubleMessage(run);
   if (trouble && ending?.kind === 'permission')
-    // A lost permission is shown only to the person.
+    // Only the person is told about a lost permission.
     messages.push({ ...inThread(`trouble.${attempt}`, trouble), place: { user: by.id } });
-  // A further link is no news of an outcome.
+  // A report has the same key after a further link, so it is posted once.
   else if (trouble)
     messages.push(inThread(`trouble.${attempt}.${ending ? renewal : outcome?.atMs}`, trouble));
   return messages;
@@ -84,10 +84,10 @@ function iconOf(run: UpdateRun): string {
   return toldAtMs === undefined ? '⏳' : '✅';
 }
 
-/** The one message of an update, which is edited. */
+/** The message of an update. Each state edits it. */
 function updateMessage(run: UpdateRun): Message {
   const { ending, failures, by, workflow, toldAtMs } = run;
-  // Also while its link is renewed.
+  // It stays so while its link is renewed.
   const isTold = toldAtMs !== undefined && !ending;
   const waits = toldAtMs === undefined && failures >= FAILURE_SHOWN_AFTER;
   const runLink = isTold ? workflow?.url : undefined;
@@ -106,7 +106,7 @@ function updateMessage(run: UpdateRun): Message {
   });
 }
 
-/** Says what went wrong, and mentions who asked for the update; undefined if nothing did. */
+/** If an update failed, says why and mentions the person who requested it; otherwise undefined. */
 function troubleMessage(run: UpdateRun): Message | undefined {
   const { ending, by } = run;
   const lines = troubleLines(run);
@@ -195,7 +195,7 @@ export function answeredMessage(run: UpdateRun, { action, by }: NonNullable<Upda
 export const startedMessage = (run: UpdateRun): Message =>
   message([`Telling ${nameOf(run)} of ${site(run)}: see the thread of this export.`]);
 
-/** To a person who clicks [Update …] though the deployment was told already, or may have been. */
+/** To a person who clicks [Update …] after the deployment was told, or may have been told. */
 export const alreadyToldMessage = (run: UpdateRun): Message => {
   const before = iconOf(run) === '✅' ? ['Already done: '] : [];
   const see = `. See the thread of ${cut(singleLine(site(run)), 100)}.`;

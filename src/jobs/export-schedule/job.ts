@@ -23,16 +23,16 @@ import { exportScheduleMessages, exportScheduleNotes, exportScheduleViews } from
 
 type Result = StepResult<ExportSchedule>;
 
-/** A missed export is started late for up to this long. */
+/** If an export was missed, it starts up to this long after its due time. */
 const CATCH_UP_MS = 24 * 3_600_000;
 
-/** A larger change of the number of pages mentions the owner. */
+/** If the number of pages changes by more than this part, a message mentions the owner. */
 const MAX_CHANGE = 0.2;
 
 /** Longest pause between checks of a message, or of the export that runs. */
 const MAX_CHECK_MS = 30_000;
 
-/** Accepts an export when it is due, and shows in one message what came of it. */
+/** Accepts an export when it is due, and shows its result in one message. */
 export const exportScheduleJob = defineRunJob({
   name: 'export-schedule',
   queue: 'docs-export',
@@ -117,7 +117,7 @@ async function loadExport(id: string, { runs }: JobContext): Promise<ExportRun |
   return run;
 }
 
-/** Accepts the export of a due time. If the same export is running already, that one serves as well. */
+/** Accepts the export of a due time. If the same export is running already, joins that one. */
 async function acceptExport(run: ExportSchedule, latest: Latest, context: JobContext): Promise<Result> {
   const { runs, wake, now, timing } = context;
   const wanted = scheduledExport(run, latest.dueAtMs, now);
@@ -141,7 +141,7 @@ async function publishJoined(run: ExportSchedule, exportId: string, context: Job
   await publishInThread(run, name, exportScheduleNotes.joined(run, thread, isFailed), context);
 }
 
-/** Records how an export ended. The messages of a failed one are its own, unless it was started for other people. */
+/** Records how an export ended. A failed export has posted messages of its own, unless the schedule joined it. */
 async function recordOutcome(
   run: ExportSchedule,
   latest: Latest,
@@ -182,7 +182,7 @@ function withSuccess(run: ExportSchedule, found: ExportRun, updates: UpdateState
   );
 }
 
-/** Has the deployments told of an export, in the owner's name. A person may have done so already. */
+/** Starts the update of each deployment, in the owner's name, unless a person started it already. */
 async function tellDeployments(run: ExportSchedule, found: ExportRun, { runs, wake, now }: JobContext) {
   const { id: schedule, teamId, project, owner: by, channel, isPublic } = run;
   const { domain, version, jobId = '', pageCount: pages } = found;
@@ -199,7 +199,7 @@ async function tellDeployments(run: ExportSchedule, found: ExportRun, { runs, wa
   return updates.map((update) => updateState.parse(update));
 }
 
-/** Each step of an update wakes the schedule. Returns undefined if its message shows their states already. */
+/** Each step of an update wakes the schedule. If the record has the updates' states already, returns undefined. */
 async function followUpdates(run: ExportSchedule, { runs }: JobContext): Promise<Result | undefined> {
   const { exported } = run;
   if (exported === undefined || exported.updates.length === 0) return undefined;
@@ -214,7 +214,7 @@ async function followUpdates(run: ExportSchedule, { runs }: JobContext): Promise
   return save({ ...run, exported: { ...exported, updates } });
 }
 
-/** A due time fails once, however often people try again. One that a person left alone is no failure. */
+/** Counts one failure for each due time, even if people try again. If a person chose [Leave it], counts none. */
 const withFailure = (run: ExportSchedule, before: Latest, nowMs: number): ExportSchedule =>
   before.ending !== undefined || run.latest?.ending === 'left' ? run : countFailure(run, nowMs);
 
@@ -226,7 +226,7 @@ async function startDue(run: ExportSchedule, context: JobContext): Promise<Resul
     : Infinity;
   if (run.state !== 'active') return wait(checkMs);
   if (nowMs < run.nextAtMs) return wait(Math.min(checkMs, run.nextAtMs - nowMs));
-  // The running export serves as well; after a question, the export is made up for.
+  // The running export serves this due time, too. While a question is open, the due time waits.
   if (isExporting(run)) return run.latest?.state === 'running' ? save(replan(run, nowMs)) : wait(checkMs);
   const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, CATCH_UP_MS);
   const owner = dueAtMs === undefined ? undefined : await context.policy.check(run.owner.id, 'export');
@@ -241,7 +241,7 @@ async function startDue(run: ExportSchedule, context: JobContext): Promise<Resul
   return save(dueAtMs === undefined ? next : exportNow(next, dueAtMs), audit);
 }
 
-/** An export needs a person who may start it: pauses until the owner may again, or somebody takes the schedule over. */
+/** Pauses a schedule whose owner may no longer export, until a person resumes it or takes it over. */
 async function pauseWithoutOwner(
   run: ExportSchedule,
   hasLeft: boolean,

@@ -24,16 +24,16 @@ export const exportSchedule = schedule.extend({
       dueAtMs: z.number(),
       /** Its run, once that is accepted. */
       run: z.string().optional(),
-      /** The same export was running already, and is watched instead. */
+      /** The same export was running already, so the schedule watches that one. */
       joined: z.boolean().optional(),
-      /** `unclear`: it waits for a person's answer */
+      /** `unclear`: waits for a person's answer. */
       state: z.enum(['running', 'unclear', 'ended']),
       /** How it last ended, and when. A person may have resumed it since. */
       ending: z.enum(endingKinds).optional(),
       endedAtMs: z.number().optional(),
     })
     .optional(),
-  /** The latest successful export, the number of pages in the one before, and the deployments that are told of it. */
+  /** The latest successful export, the pages of the one before, and the updates of deployments to it. */
   exported: z
     .object({
       atMs: z.number(),
@@ -70,7 +70,7 @@ export function labelAt(
   return version?.replaceAll('{date}', due.toZonedDateTimeISO(timetable.zone).toPlainDate().toString());
 }
 
-/** Whether its latest export is not over. */
+/** Whether its latest export has not ended. */
 export const isExporting = ({ latest }: ExportSchedule) => latest !== undefined && latest.state !== 'ended';
 
 /** Returns the schedule that exports now: for a due time, or by hand. */
@@ -79,7 +79,7 @@ export const exportNow = (run: ExportSchedule, dueAtMs: number): ExportSchedule 
   latest: { dueAtMs, state: 'running' },
 });
 
-/** Returns the export of a due time. The same due time has the same one. */
+/** Returns the export of a due time. Its id follows from the schedule and the due time. */
 export function scheduledExport(run: ExportSchedule, dueAtMs: number, now: () => number): ExportRun {
   const { id, teamId, owner, channel, isPublic, project, site: domain, paths, privately } = run;
   const target = { project, domain, paths, privately, version: labelAt(run, dueAtMs) };
@@ -92,7 +92,7 @@ export function scheduledExport(run: ExportSchedule, dueAtMs: number, now: () =>
     id: idOf('scheduled export', id, String(dueAtMs)),
     schedule: id,
     asked: { channel, joinable: true, isPublic },
-    // People see in the thread what came of each.
+    // The card stays in the thread, whatever its result.
     kept: true,
   };
 }

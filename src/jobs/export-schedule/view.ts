@@ -44,7 +44,7 @@ export function exportScheduleMessages(run: ExportSchedule): OutboxMessage[] {
 
 const planned: StateWord = { icon: '🕒', label: 'not exported yet' };
 
-/** What happens, or what came of the latest export. */
+/** Returns the word for the running export, or for the result of the latest one. */
 function wordOf({ state, latest }: ExportSchedule): StateWord {
   if (state === 'removed') return { icon: '💤', label: 'no longer exported on schedule' };
   if (latest?.state === 'unclear') return WORDS.unknown;
@@ -111,7 +111,7 @@ export const exportScheduleNotes = {
       small: ['Of several missed exports, only the last is made up for, within a day.'],
     }),
 
-  /** In the thread: an export of other people serves as well. Its own messages do not mention the owner. */
+  /** In the thread: the schedule joined an export of other people, whose messages do not mention the owner. */
   joined(run: ExportSchedule, thread: string | undefined, isFailed: boolean): Message {
     const { icon, label } = wordOf(run);
     const text = 'The same export was running already';
@@ -135,7 +135,7 @@ export const exportScheduleNotes = {
       ],
     }),
 
-  /** In the thread: it paused itself. */
+  /** In the thread: the schedule paused after failures. */
   paused: (run: ExportSchedule): Message =>
     layout({
       icon: '⏸',

@@ -293,7 +293,7 @@ async function createDownloadLink(run: ExportRun, context: JobContext): Result {
   }
 }
 
-/** Returns the deployments that the message offers to update: none if the requester may not, or Slack does not answer. */
+/** Returns the deployments that the message offers to update. If the requester may not, or Slack does not answer: none. */
 async function deploymentsOf({ job, project, requester }: ExportRun, { projects, policy }: JobContext) {
   const names = projects.find(({ name }) => name === project)?.deployments?.map(({ name }) => name);
   if (names === undefined || job === 'link') return undefined;
@@ -328,7 +328,7 @@ const WAKE_MS = 60_000;
 /** Answers the requester privately if no message stays, and waits until the links expire. */
 async function handleEnded(run: ExportRun, context: JobContext): Result {
   const { ending, earlier, schedule } = run;
-  // It says what came of it. Later steps only wait until the link expires, perhaps for days.
+  // The schedule's message shows the result. Later steps only wait until the link expires, perhaps for days.
   if (schedule !== undefined) {
     if (context.now() - run.sinceMs < WAKE_MS) {
       await context.runs.markDue('export-schedule', schedule);

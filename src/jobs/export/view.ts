@@ -116,7 +116,7 @@ const toPerson = (user: string, key: string, message: Message): OutboxMessage =>
 /** If somebody deleted the message with a link, its expiry is not worth a new post. */
 const withoutRepost = { kind: 'state', repost: false } as const;
 
-/** The card of a scheduled export stands under the schedule's message, and becomes the message with the link. */
+/** The card of a scheduled export is in the schedule's thread. At the end, it becomes the message with the link. */
 function ofSchedule(run: ExportRun): Partial<OutboxMessage> {
   if (run.schedule === undefined) return {};
   const link = latestLink(run);
@@ -128,7 +128,7 @@ function ofSchedule(run: ExportRun): Partial<OutboxMessage> {
 
 /** The messages with a link. A further link edits the same ones, unless the job was watched again for it. */
 function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): OutboxMessage[] {
-  // The card of a scheduled export says the same, but only to those who look.
+  // The card of a scheduled export has the link already, so only watchers need a further message.
   const mention = run.schedule === undefined ? peopleOf(run) : run.watchers;
   const shown = inThread(run, `end.${run.attempt}.${resumed}`, doneMessage(run, ending, mention));
   const messages = mention.length === 0 ? [] : [shown];

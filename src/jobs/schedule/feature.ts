@@ -10,7 +10,7 @@ import type { Schedule } from './record.ts';
 export function scheduleFeature<Run extends Schedule>(parts: {
   kind: VisibleKind<Run>;
   job: Run['job'];
-  /** Of the list on Home, and in the status. */
+  /** The title of the list on Home, and that of the line in the status. */
   title: string;
   statusTitle: string;
   /** Such as "weekly digest". */
@@ -18,7 +18,7 @@ export function scheduleFeature<Run extends Schedule>(parts: {
   schedulesOf(teamId: string, runs: Pick<RunStore, 'activeOf'>): Promise<Run[]>;
   line(run: Run, readerId: string): Part[];
   needs?: RunNeeds<Run>;
-  /** Whether the status says so if there is none. */
+  /** If there is no schedule, whether the status has a line about that. */
   isUsual?: boolean;
 }): Required<Pick<Feature, 'homeRuns' | 'status'>> {
   const { kind, job, title, statusTitle, what, schedulesOf, line, needs, isUsual } = parts;

@@ -41,7 +41,7 @@ interface Words<Own extends string> {
   ownerLeft: readonly [what: string, consequence: string];
 }
 
-/** Returns the views that all schedules have. */
+/** Returns the views that the schedules of all features have. */
 export function scheduleViews<Run extends Schedule, Own extends string>(words: Words<Own>) {
   const labelOf: Record<string, string> = { ...labels, ...words.labels };
   const carried = ({ id }: Run) => JSON.stringify({ v: 1, schedule: id });

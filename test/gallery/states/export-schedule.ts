@@ -23,7 +23,7 @@ const latest = (ending: Latest['ending'], changes: Partial<Latest> = {}): Partia
   latest: { dueAtMs, run: 'r1', state: 'ended', ending, endedAtMs: NOW_MS, ...changes },
 });
 const exported = { atMs: NOW_MS, pages: 412, pagesBefore: 409, updates: [] };
-const told = { id: 'u1', deployment: 'production', state: 'told', renewal: 0, toldAtMs: NOW_MS } as const;
+const told = { id: 'u1', deployment: 'production', state: 'told', toldAtMs: NOW_MS } as const;
 const before = { exported: { ...exported, atMs: NOW_MS - DAY } };
 const byFailures = { state: 'paused', pausedBy: 'failures', failures: 3 } as const;
 
