@@ -54,7 +54,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const docsApis = createDocsApis(settings, parts, watchKey);
   const sender = createSender(settings.proxies, timing.deploymentCallMs, stopping);
   closers.add(() => withTimeout(CLOSE_MS, sender.close()));
-  const { projects, limits } = settings;
+  const { projects, limits, links: linksTo } = settings;
   const { alertAdmins, remindOfExpiry } = createAlerts({
     ...{ projects, stores, outbox, now, log, admin: settings.allow.admin, groupMembers: slack.groupMembers },
   });
@@ -98,7 +98,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       const opened = await stores.people.whoOpenedHome(teamId, userIds);
       await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
     },
-    ...{ projects, limits, outbox, published, wake, stopping },
+    ...{ projects, limits, linksTo, outbox, published, wake, stopping },
     ...{ now, random, timing, log },
   };
 

@@ -26,6 +26,8 @@ export interface JobContext extends Stores, CallOnceStore, Pick<ConversationRead
   /** The platform's id of a project, if the settings have one. */
   projectId: (project: string) => string | undefined;
   limits: Limits;
+  /** Who gets the links of exports that nobody asks for at the moment. */
+  linksTo: 'thread' | 'requester';
 
   /** Without the calls that only the outbox makes. */
   slack: Omit<SlackApi, 'post' | 'edit' | 'remove'>;

@@ -117,7 +117,7 @@ describe('a webhook', async () => {
     );
     await clicks('ana', 'production refused', 'Tell again');
     await until([
-      `❌ @ana My settings no longer have production, so it was not told of ${site}.\n[Tell again]`,
+      `❌ @ana My settings no longer have production, so it was not told of ${site}. Ask the people who run Docket.\n[Tell again]`,
       `❌ production not told · ${site}`,
     ]);
     expect(receiver.received).toHaveLength(1);
@@ -185,11 +185,11 @@ describe('a workflow', async () => {
     const before = runs();
     lost();
     await updates('v1', '', 'staging');
-    await until([question, `⚠️ staging needs an answer · ${site}`]);
+    await until([question, `⚠️ staging may have been told · ${site}`]);
     const late = structuredClone(scene.messageWith('Did GitHub start'));
     // No way around the question, which warns.
     await clicks('ana', 'is exported', 'Update staging');
-    expect(toldLast('ana')).toBe(`staging needs an answer. See the thread of ${site}.`);
+    expect(toldLast('ana')).toBe(`staging may have been told. See the thread of ${site}.`);
     expect(runs()).toBe(before + 1);
     await clicks('ana', 'Did GitHub start', button);
     const unclear = 'It was unclear whether the workflow that updates staging had started.';

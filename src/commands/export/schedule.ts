@@ -136,7 +136,7 @@ export const exportScheduleModal: Modal = {
     if (!known && !(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
     const timetable = readTimetable(values, problems, true);
     const site = known && { domain: known.site, project: known.project };
-    const privately = known?.privately ?? (tools.links === 'requester' || !caller.user.fullMember);
+    const privately = known?.privately ?? !caller.user.fullMember;
     // The first export shows whether the platform knows the domain.
     const read = readTarget({ ...values, ...site }, privately, caller, tools, true);
     const target = 'target' in read ? read.target : undefined;

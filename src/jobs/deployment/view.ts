@@ -64,7 +64,7 @@ const hasFailedWorkflow = ({ workflow }: UpdateState) =>
 export function updateFact(run: UpdateState): Part[] {
   const { state, ending, outcome, workflow, toldAtMs } = run;
   const fact = (...parts: Part[]) => [{ bold: nameOf(run) }, ...parts];
-  if (state === 'unknown') return fact(' needs an answer');
+  if (state === 'unknown') return fact(' may have been told');
   if (ending?.kind === 'superseded') return fact(' was told of another export since');
   if (ending?.kind === 'left') return fact(' not told again');
   if (ending) return fact(toldAtMs !== undefined ? ' has no fresh link' : ' not told');
@@ -93,11 +93,12 @@ function updateMessage(run: UpdateRun): Message {
   const runLink = isTold ? workflow?.url : undefined;
   return layout({
     icon: iconOf(run),
-    lines: [
-      [...updateFact(run), ` · ${site(run)}`],
-      waits && "It doesn't answer as it should. I'll keep trying for an hour.",
+    lines: [[...updateFact(run), ` · ${site(run)}`], waits && waitsText(run)],
+    small: [
+      run.schedule !== undefined && run.attempt === 1
+        ? `On schedule, for ${personName(by.name)}`
+        : `Asked for by ${personName(by.name)}`,
     ],
-    small: [`Asked for by ${personName(by.name)}`],
     buttons: [
       ending?.kind === 'superseded' && buttonOf(run, 'Use this version again', deploymentActions.again),
       runLink !== undefined && { label: 'Open run', action: deploymentActions.openRun, url: runLink },
@@ -105,6 +106,11 @@ function updateMessage(run: UpdateRun): Message {
     ...(isTold && { menu: { entries: [tellAgain(run)], value: tellAgain(run).value } }),
   });
 }
+
+const waitsText = ({ state }: UpdateRun) =>
+  state === 'linking'
+    ? "The platform doesn't give me a link to the bundle. I'll keep trying."
+    : "It doesn't answer as it should. I'll keep trying for an hour.";
 
 /** If an update failed, says why and mentions the person who requested it; otherwise undefined. */
 function troubleMessage(run: UpdateRun): Message | undefined {
@@ -139,7 +145,9 @@ function troubleLines(run: UpdateRun): Line[] | undefined {
       return [`You may no longer update deployments here, so ${name} was not told. Ask ${whom}.`];
     }
     case 'missing':
-      return [`My settings no longer have ${name}, so it was not told of ${what}.`];
+      return [
+        `My settings no longer have ${name}, so it was not told of ${what}. Ask the people who run Docket.`,
+      ];
     case 'broken':
       return [`Something broke on my side while I told ${name} of ${what}.`];
   }

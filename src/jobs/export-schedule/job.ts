@@ -119,8 +119,8 @@ async function loadExport(id: string, { runs }: JobContext): Promise<ExportRun |
 
 /** Accepts the export of a due time. If the same export is running already, joins that one. */
 async function acceptExport(run: ExportSchedule, latest: Latest, context: JobContext): Promise<Result> {
-  const { runs, wake, now, timing } = context;
-  const wanted = scheduledExport(run, latest.dueAtMs, now);
+  const { runs, wake, now, timing, linksTo: links } = context;
+  const wanted = scheduledExport(run, latest.dueAtMs, { links, now });
   const acceptance = await runs.accept(wanted, { claimMs: claimMsOf(timing) });
   const joined = acceptance.kind === 'claimed';
   const next = { ...run, latest: { ...latest, run: joined ? acceptance.by : wanted.id, joined } };
@@ -131,7 +131,8 @@ async function acceptExport(run: ExportSchedule, latest: Latest, context: JobCon
 
 async function publishJoined(run: ExportSchedule, exportId: string, context: JobContext): Promise<void> {
   const other = await loadExport(exportId, context);
-  const viewer = { user: { id: run.owner.id, fullMember: true }, channel: { id: run.channel } };
+  // For everybody in the channel: what only the owner can see stays theirs.
+  const viewer = { user: { id: '', fullMember: true }, channel: { id: run.channel } };
   const parts = { ...context, workspaceUrl: context.workspaceUrl() };
   const thread = other && (await cardPermalink(other, viewer, parts));
   const { dueAtMs, ending = 'done' } = run.latest ?? {};

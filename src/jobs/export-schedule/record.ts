@@ -80,7 +80,11 @@ export const exportNow = (run: ExportSchedule, dueAtMs: number): ExportSchedule 
 });
 
 /** Returns the export of a due time. Its id follows from the schedule and the due time. */
-export function scheduledExport(run: ExportSchedule, dueAtMs: number, now: () => number): ExportRun {
+export function scheduledExport(
+  run: ExportSchedule,
+  dueAtMs: number,
+  how: { links: 'thread' | 'requester'; now: () => number },
+): ExportRun {
   const { id, teamId, owner, channel, isPublic, project, site: domain, paths, privately } = run;
   const target = { project, domain, paths, privately, version: labelAt(run, dueAtMs) };
   const request = {
@@ -88,7 +92,7 @@ export function scheduledExport(run: ExportSchedule, dueAtMs: number, now: () =>
     channel: { id: channel, name: '' },
   };
   return {
-    ...newExportRun(target, request, { links: 'thread', now }),
+    ...newExportRun(target, request, how),
     id: idOf('scheduled export', id, String(dueAtMs)),
     schedule: id,
     asked: { channel, joinable: true, isPublic },

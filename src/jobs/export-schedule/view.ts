@@ -119,7 +119,9 @@ export const exportScheduleNotes = {
       icon,
       mention: isFailed ? [run.owner] : [],
       lines: [
-        run.latest?.state === 'ended' ? `${text}: ${lowerFirst(label)}.` : `${text}, so I wait for it.`,
+        run.latest?.state === 'ended'
+          ? `${text}. Its result: ${lowerFirst(label)}.`
+          : `${text}, so I wait for it.`,
       ],
       buttons: openThreadButton(exportScheduleActions.openThread, thread),
     });
@@ -131,7 +133,7 @@ export const exportScheduleNotes = {
       icon: '⚠️',
       mention: [run.owner],
       lines: [
-        `${site(run)} has ${countOf(pages, 'page')} now, and ${formatCount(before)} in the export before.`,
+        `${site(run)} has ${countOf(pages, 'page')} now. The export before had ${formatCount(before)}.`,
       ],
     }),
 
@@ -155,12 +157,14 @@ export const exportScheduleNotes = {
     failedMessage(
       run,
       ["was not exported: I can't post in ", { channel: run.channel }, ' any more.'],
-      isNotThere(code) ? ['Type ', { code: '/invite @Docket' }, ' there, then choose [Run now].'] : code,
+      isNotThere(code)
+        ? ['Type ', { code: '/invite @Docket' }, ' there, then choose [Run now].']
+        : `Slack said: ${code}`,
     ),
 
   /** To the owner, after our own error. */
   broken: (run: ExportSchedule, ref: string): Message =>
-    failedMessage(run, ['may not be exported: something broke on my side.'], `ref ${ref}`),
+    failedMessage(run, ['is perhaps not exported: something broke on my side.'], `ref ${ref}`),
 };
 
 const failedMessage = (run: ExportSchedule, why: Part[], small: Line): Message =>

@@ -81,7 +81,9 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
       case 'paused':
         if (run.pausedBy === 'failures') return [`paused after ${countOf(run.failures, 'failure')}`];
         if (run.pausedBy === 'permission')
-          return [`paused: ${nameTo(readerId, run.owner)} may no longer ${words.cannot}`];
+          return [
+            `paused: ${nameTo(readerId, run.owner)} ${run.ownerLeft ? 'has left' : `may no longer ${words.cannot}`}`,
+          ];
         return [run.pausedBy ? `paused by ${nameTo(readerId, run.pausedBy)}` : 'paused'];
       case 'removed':
         return ['removed'];

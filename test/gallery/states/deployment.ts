@@ -33,7 +33,9 @@ const deployments = ['production', 'staging', 'preview', 'intern', 'edge'];
 export const deploymentStates: GalleryState[] = [
   update('begins', {}),
   update('no answer yet', { state: 'telling', failures: 3 }),
+  update('no link yet', { state: 'linking', failures: 3 }),
   update('told', told),
+  update('told on schedule', { ...told, schedule: 's1' }),
   update('serves it', outcome('live')),
   update('failed', outcome('failed')),
   update('workflow runs', { ...told, workflow: { id: 1, url: LINK } }),

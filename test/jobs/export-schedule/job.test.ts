@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest';
 import { updateRun } from '../../../src/jobs/deployment/record.ts';
-import { exportRun } from '../../../src/jobs/export/record.ts';
+import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { exportScheduleJob } from '../../../src/jobs/export-schedule/job.ts';
-import { type ExportSchedule, exportSchedule } from '../../../src/jobs/export-schedule/record.ts';
+import {
+  type ExportSchedule,
+  exportSchedule,
+  scheduledExport,
+} from '../../../src/jobs/export-schedule/record.ts';
 import { changeSchedule } from '../../../src/jobs/schedule/record.ts';
 import type { OutboxMessage } from '../../../src/slack/outbox.ts';
 import { NOW_MS } from '../../support/builders.ts';
@@ -109,6 +113,28 @@ test('each export has each deployment told once, also if the process dies in bet
   for (const update of updates) await context.runs.save({ ...update, state: 'told', toldAtMs: NOW_MS });
   expect((await step())?.exported?.updates.map(({ state }) => state)).toEqual(['told', 'told']);
 });
+
+test('links go to the owner alone since the settings say so, also for a schedule from before', async () => {
+  const { step, exports } = await given({ privately: false }, { linksTo: 'requester' });
+  await step();
+  expect(await exports()).toMatchObject([{ privately: true, requester: { id: 'U0ANA' } }]);
+});
+
+test.each<[string, Partial<ExportRun>, boolean]>([
+  ['in this channel', { asked: { channel: 'C0DOCS', joinable: true, isPublic: false } }, true],
+  ["in the owner's direct messages", { inDirectMessage: true }, false],
+  ['in a private channel', { asked: { channel: 'G0SECRET', joinable: true, isPublic: false } }, false],
+])(
+  'an export that runs %s serves as well, and is linked only if all can open it',
+  async (_, where, isLinked) => {
+    const { step, published, context } = await given();
+    const other = scheduledExport(anExportSchedule(), NOW_MS, { links: 'thread', now: () => NOW_MS });
+    await context.runs.accept({ ...other, id: 'e0ther', schedule: undefined, ...where }, { claimMs: 60_000 });
+    expect(await step()).toMatchObject({ latest: { joined: true, run: 'e0ther' } });
+    const { message } = published.get(`joined.${NOW_MS}`) ?? {};
+    expect(JSON.stringify(message).includes('Open thread')).toBe(isLinked);
+  },
+);
 
 test('a channel that takes no message any more is named to the owner, and counts as a failure', async () => {
   const { step, published, exports, context } = await given();

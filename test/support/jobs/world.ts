@@ -35,6 +35,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     projects: [],
     projectId: () => 'prj_1',
     limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...limits },
+    linksTo: 'thread',
     slack: {
       channel: async () => ({ shared: false, isPublic: true }),
       postEphemeralTo: async () => {},
