@@ -222,6 +222,10 @@ export const dispatchStep = ({ attempt }: Pick<UpdateRun, 'attempt'>) => `dispat
 
 async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobContext): Result {
   const { now, log } = context;
+  // A person chose to tell it again, but the answer to the first start has come: it did start.
+  const isAgain = run.answer?.action === 'again' && run.answer.attempt === run.attempt - 1;
+  const late = isAgain && (await lateAnswer(run, run.attempt - 1, context));
+  if (late) return late;
   const outcome = await context.callOnce(
     run,
     dispatchStep(run),
@@ -247,12 +251,17 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
   }
 }
 
+/** If GitHub has answered the start of that attempt, the deployment was told; else returns undefined. */
+async function lateAnswer(run: UpdateRun, attempt: number, context: JobContext) {
+  const late = await context.callResult(run.id, dispatchStep({ attempt }));
+  if (late === undefined) return undefined;
+  const { run: workflow } = late.result as Awaited<ReturnType<GithubApi['dispatch']>>;
+  return told(run, { workflow, answer: { attempt, by: run.by, action: 'late' } }, context);
+}
+
 /** Waits for a person's answer to the question. A late answer of GitHub also wakes the run. */
 async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
-  const late = await context.callResult(run.id, dispatchStep(run));
-  if (late === undefined) return idle;
-  const { run: workflow } = late.result as Awaited<ReturnType<GithubApi['dispatch']>>;
-  return told(run, { workflow }, context);
+  return (await lateAnswer(run, run.attempt, context)) ?? idle;
 }
 
 /** Follows the run of the workflow, and renews the link in time. */

@@ -74,9 +74,9 @@ export const updateRun = runBase.extend({
   /** The run of a GitHub workflow. Once it has ended, `conclusion` is GitHub's word for its result. */
   workflow: z.object({ id: z.number(), url: z.string(), conclusion: z.string().optional() }).optional(),
   ending: ending.optional(),
-  /** The answer to the question whether the workflow of an attempt started. */
+  /** The answer to the question whether the workflow of an attempt started; `late` is GitHub's own. */
   answer: z
-    .object({ attempt: z.number().int(), by: person, action: z.enum(['ran', 'again', 'leave']) })
+    .object({ attempt: z.number().int(), by: person, action: z.enum(['ran', 'again', 'leave', 'late']) })
     .optional(),
 });
 export type UpdateRun = z.infer<typeof updateRun>;

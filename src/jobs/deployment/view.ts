@@ -195,6 +195,7 @@ export function answeredMessage(run: UpdateRun, { action, by }: NonNullable<Upda
     ran: `It had: ${personName(by.name)} found it.`,
     again: `${personName(by.name)} started it again.`,
     leave: `${personName(by.name)} chose not to start it again.`,
+    late: "It had: GitHub's answer came late.",
   };
   return message([`${unclear} ${texts[action]}`]);
 }

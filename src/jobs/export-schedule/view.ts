@@ -68,7 +68,9 @@ function standingMessage(run: ExportSchedule): Message {
     exported && pagesText(exported),
     ...(exported?.updates ?? []).map(updateFact),
     state === 'paused' && !isPaused && stateParts(run),
-    (state === 'active' || state === 'testing') && ['next: ', moment(run.nextAtMs)],
+    // While a question is open, the next one waits for the answer.
+    (state === 'active' || state === 'testing') &&
+      latest?.state !== 'unclear' && ['next: ', moment(run.nextAtMs)],
   ];
   const small = joinFacts(
     timetableText(run.timetable),

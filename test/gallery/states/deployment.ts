@@ -58,7 +58,7 @@ export const deploymentStates: GalleryState[] = [
   trouble('not in the settings', endedBy({ kind: 'missing' })),
   trouble('broken', endedBy({ kind: 'broken', ref: 'a1b2c3' })),
   question('open', { state: 'unknown' }),
-  ...(['ran', 'again', 'leave'] as const).map((action) =>
+  ...(['ran', 'again', 'leave', 'late'] as const).map((action) =>
     question(`answered, ${action}`, { ...unclear, answer: { attempt: 1, by, action } }),
   ),
   post('deployment/answer/already told', alreadyToldMessage(anUpdate(outcome('live')))),

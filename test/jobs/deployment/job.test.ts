@@ -4,8 +4,16 @@ import type { DeploymentApi } from '../../../src/deployments/deployment.ts';
 import { GithubError } from '../../../src/deployments/github.ts';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import type { JobContext } from '../../../src/jobs/context.ts';
-import { updateJob } from '../../../src/jobs/deployment/job.ts';
-import { attemptName, latestAlias, type UpdateRun, updateRun } from '../../../src/jobs/deployment/record.ts';
+import { dispatchStep, updateJob } from '../../../src/jobs/deployment/job.ts';
+import {
+  attemptName,
+  latestAlias,
+  restart,
+  type UpdateRun,
+  updateRun,
+} from '../../../src/jobs/deployment/record.ts';
+import { updateMessages } from '../../../src/jobs/deployment/view.ts';
+import { keys } from '../../../src/store/keys.ts';
 import { anUpdate } from '../../support/jobs/deployment/builders.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
@@ -202,6 +210,41 @@ test.each([
   expect(await context.runs.load(first.id, updateRun)).toMatchObject({ state: 'told', renewal: 0 });
   expect(webhooks).toHaveLength(1);
 });
+
+test.each(['first', 'second'] as const)(
+  'a late answer to a start: the %s attempt has no question',
+  async (which) => {
+    let dispatches = 0;
+    const dispatch = async () => {
+      dispatches += 1;
+      throw new Error('no answer');
+    };
+    const getRun = async () => ({ id: 7, url: 'https://github.test/7', conclusion: 'success' });
+    const target = { kind: 'github', dispatch, getRun } as unknown as DeploymentApi;
+    const context = processOf(target, platform());
+    await context.runs.accept(first);
+    await updateJob.run(first.id, context);
+    const stored = () => context.runs.load(first.id, updateRun);
+    const open = (await stored()) ?? expect.fail('no update');
+    expect(open.state).toBe('unknown');
+    if (which === 'second') {
+      const answer = { attempt: 1, by: open.by, action: 'again' } as const;
+      const again: UpdateRun = { ...restart(open, open.by, NOW_MS), answer };
+      await context.runs.resume(again);
+    }
+    const result = JSON.stringify({ result: { run: { id: 7, url: 'https://github.test/7' } } });
+    await redis.client.hset(keys.run(first.id), `call:${dispatchStep({ attempt: 1 })}`, result);
+    await updateJob.run(first.id, context);
+    const told = (await stored()) ?? expect.fail('no update');
+    expect(told).toMatchObject({
+      state: 'told',
+      workflow: { id: 7 },
+      answer: { attempt: 1, action: 'late' },
+    });
+    expect(updateMessages(told).map(({ key }) => key)).toContain(`${first.id}.question.1`);
+    expect(dispatches).toBe(1);
+  },
+);
 
 test('a workflow that GitHub did not take for an hour was not refused', async () => {
   const failed = { outcome: 'failed', isSent: false, reason: 'ECONNREFUSED', headers: {}, text: '' } as const;
