@@ -33,7 +33,9 @@ export function createSender(proxies: Proxies | undefined, timeoutMs: number, st
       const { body, isTooLate = () => false } = request;
       const limit = AbortSignal.timeout(timeoutMs);
       const signal = request.isTooLate ? limit : AbortSignal.any([limit, stopping]);
-      const guard = { isTooLate: () => stopping.aborted || isTooLate() };
+      // A process that was frozen reads a new connection before it sees that the time is over.
+      const endsMs = performance.now() + timeoutMs;
+      const guard = { isTooLate: () => stopping.aborted || performance.now() > endsMs || isTooLate() };
       const method = body === undefined ? 'GET' : 'POST';
       const { cause, ...sent } = await sendOnce(connections, { ...request, method, ...guard }, signal);
       const { status, headers } = sent;

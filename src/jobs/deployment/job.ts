@@ -164,12 +164,15 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
 
 /** Tells the deployment. Repeats a webhook until it is taken; starts a workflow once. */
 async function tell(run: UpdateRun, context: JobContext): Result {
-  const { now } = context;
+  const { links, now } = context;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
+  const bundleUrl = await links.get(linkName(run));
+  // The last await before a message leaves: this process may have been frozen.
   if (await isSuperseded(run, context)) return endSuperseded(run, context);
   const target = context.deployment(run.project, run.deployment);
   if (target === undefined) return end(run, { kind: 'missing' }, context);
-  return target.kind === 'webhook' ? sendWebhook(run, target, context) : startWorkflow(run, target, context);
+  if (target.kind === 'github') return startWorkflow(run, target, context);
+  return sendWebhook(run, target, target.includeLink ? bundleUrl : undefined, context);
 }
 
 type Target = NonNullable<ReturnType<JobContext['deployment']>>;
@@ -178,10 +181,10 @@ type GithubApi = Extract<Target, { kind: 'github' }>;
 async function sendWebhook(
   run: UpdateRun,
   target: Extract<Target, { kind: 'webhook' }>,
+  bundleUrl: string | undefined,
   context: JobContext,
 ): Result {
-  const { links, stopping, now } = context;
-  const bundleUrl = target.includeLink ? await links.get(linkName(run)) : undefined;
+  const { stopping, now } = context;
   const { tellUntilMs = now() + TELL_MS } = run;
   const later = (from: UpdateRun, retryAfterMs = 0) =>
     retryLater({ ...from, tellUntilMs }, retryAfterMs, tellUntilMs, context);

@@ -112,7 +112,7 @@ describe('updates of one deployment', () => {
         let wasStruck = 0;
         for (const moment of moments) {
           await redis.client.flushall();
-          const { target } = receiver(() => 'delivered', false);
+          const { target, webhooks } = receiver(() => 'delivered', trouble === 'freezes');
           const docs = platform();
           const healthy = processOf(target, docs);
           for (const update of [first, second, third]) await healthy.runs.accept(update);
@@ -144,6 +144,7 @@ describe('updates of one deployment', () => {
             'told',
           ]);
           expect(await healthy.runs.byAlias(latestAlias(third))).toBe(attemptName(third));
+          expect([moment, webhooks.at(-1)?.body]).toEqual([moment, expect.stringContaining('se_3')]);
         }
         expect(wasStruck).toBeGreaterThan(9);
       },
