@@ -227,8 +227,10 @@ async function startDue(run: ExportSchedule, context: JobContext): Promise<Resul
     : Infinity;
   if (run.state !== 'active') return wait(checkMs);
   if (nowMs < run.nextAtMs) return wait(Math.min(checkMs, run.nextAtMs - nowMs));
-  // The running export serves this due time, too. While a question is open, the due time waits.
-  if (isExporting(run)) return run.latest?.state === 'running' ? save(replan(run, nowMs)) : wait(checkMs);
+  // The running export serves this due time, too. While its question is open, the due time waits.
+  if (run.latest?.state === 'running') return save(replan(run, nowMs));
+  // Other people may leave the question about their export open for days.
+  if (isExporting(run) && !run.latest?.joined) return wait(checkMs);
   const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, CATCH_UP_MS);
   const owner = dueAtMs === undefined ? undefined : await context.policy.check(run.owner.id, 'export');
   // Slack does not answer.

@@ -58,6 +58,8 @@ function standingMessage(run: ExportSchedule): Message {
   const word = wordOf(run);
   const isPaused = word.icon === '⏸';
   const isExported = word === WORDS.done;
+  // The next export waits for the answer to its question.
+  const waits = latest?.state === 'unclear' && !latest.joined;
   const isEnded = latest?.ending !== undefined && word === WORDS[latest.ending];
   const facts: Line[] = [
     [
@@ -68,9 +70,7 @@ function standingMessage(run: ExportSchedule): Message {
     exported && pagesText(exported),
     ...(exported?.updates ?? []).map(updateFact),
     state === 'paused' && !isPaused && stateParts(run),
-    // While a question is open, the next one waits for the answer.
-    (state === 'active' || state === 'testing') &&
-      latest?.state !== 'unclear' && ['next: ', moment(run.nextAtMs)],
+    (state === 'active' || state === 'testing') && !waits && ['next: ', moment(run.nextAtMs)],
   ];
   const small = joinFacts(
     timetableText(run.timetable),

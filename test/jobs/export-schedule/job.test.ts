@@ -10,7 +10,7 @@ import {
 import { changeSchedule } from '../../../src/jobs/schedule/record.ts';
 import type { OutboxMessage } from '../../../src/slack/outbox.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { anEnding } from '../../support/jobs/export/builders.ts';
+import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
 import { type JobContextParts, jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
@@ -135,6 +135,17 @@ test.each<[string, Partial<ExportRun>, boolean]>([
     expect(JSON.stringify(message).includes('Open thread')).toBe(isLinked);
   },
 );
+
+test.each([
+  ['of its own waits for the answer', false, 0],
+  ['of other people starts the next one', true, 1],
+])('a schedule with an open question about an export %s', async (_, joined, started) => {
+  const latest = { dueAtMs: NOW_MS - 86_400_000, run: 'other', joined, state: 'unclear' } as const;
+  const { step, exports, context } = await given({ latest });
+  await context.runs.accept(aRun({ id: 'other', state: 'unknown' }));
+  await step();
+  expect((await exports()).filter(({ id }) => id !== 'other')).toHaveLength(started);
+});
 
 test('a channel that takes no message any more is named to the owner, and counts as a failure', async () => {
   const { step, published, exports, context } = await given();
