@@ -298,5 +298,18 @@ allow: { deploy: [U0ANA], admin: [U0BEN] }
     }
     expect(person('ben').modal()).toBeUndefined();
     expect(scene.platform.starts).toHaveLength(1);
+
+    // Who names the job of an unclear start decides what the deployment gets.
+    scene.platform.wire.order(({ name }) => name === 'POST /v1/static-export/jobs', {
+      kind: 'reset',
+      when: 'after',
+    });
+    await scene.world.jumpTo(MONDAY + DAY + 2 * HOUR + 1000);
+    await until(['Did the export of docs.acme.com']);
+    await scene.clicks('ben', 'Did the export', "It's there: watch it");
+    expect(person('ben').modal()).toBeUndefined();
+    expect(toldLast('ben')).toContain(REFUSED);
+    await scene.clicks('ana', 'Did the export', "It's there: watch it");
+    expect(person('ana').modal()).toBeDefined();
   });
 });

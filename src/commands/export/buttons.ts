@@ -19,6 +19,7 @@ import {
   type RunButton,
   runButton,
 } from '../../jobs/export/record.ts';
+import { exportSchedule } from '../../jobs/export-schedule/record.ts';
 import { readTypedJob } from '../../jobs/typed-job.ts';
 import type { Person } from '../../jobs/visibility.ts';
 import { parseJson } from '../../runtime/json.ts';
@@ -254,9 +255,20 @@ const WATCH_MODAL = 'export.watch';
 /** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */
 const watchItButton = defineRunButton(exportActions.watchIt, async (run, button, caller, tools) => {
   if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
+  await requireDeployOfSchedule(run, caller, tools);
   await tools.openModal(caller, watchView(run), JSON.stringify(button));
   return undefined;
 });
+
+/** A schedule updates its deployments to the job that this person names. */
+async function requireDeployOfSchedule(
+  { schedule: id, domain }: ExportRun,
+  caller: Caller,
+  tools: CommandTools,
+) {
+  const schedule = id === undefined ? undefined : await tools.intake.loadKnown(id, exportSchedule, caller);
+  if (schedule && schedule.deployments.length > 0) await tools.requirePermission('deploy', domain);
+}
 
 /** Whether the question that a button was shown for is still open. */
 const isQuestionOpen = (run: ExportRun, { attempt }: RunButton) =>
@@ -296,6 +308,7 @@ const toWatch =
   (jobId: string): Click =>
   async (run, button, caller, tools) => {
     if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
+    await requireDeployOfSchedule(run, caller, tools);
     const { reply } = await findRunOfJob({ project: run.project, jobId, own: run }, caller, tools);
     if (reply !== undefined) return reply;
     const next = adoptJobId(run, jobId, caller.user, tools.now());
