@@ -7,7 +7,7 @@ import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
 import { addProblem } from '../jobs/agent/thread/send.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
 import { dispatchStep } from '../jobs/deployment/job.ts';
-import { type UpdateRun, updateRun } from '../jobs/deployment/record.ts';
+import { endUpdate, type UpdateRun, updateRun } from '../jobs/deployment/record.ts';
 import { updateMessages } from '../jobs/deployment/view.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
@@ -170,10 +170,14 @@ export async function closeOpenWork(redis: RedisClient) {
     await search(Date.parse(range.to), [], [rootKey(edition), pagesKey(edition)]);
   }
 
-  /** A webhook may be sent twice. A workflow must not start twice, so a person is asked. */
+  /** A workflow must not start twice, so a person is asked; a renewed link could bring an earlier export back. */
   async function closeUpdate(run: UpdateRun) {
     await search(run.sinceMs, updateMessages(run), [`${run.id}.question.${run.attempt}`]);
-    if (['accepted', 'telling'].includes(run.state))
+    const { state, toldAtMs, renewAtMs } = run;
+    const isRenewed = state === 'told' ? renewAtMs !== undefined : toldAtMs !== undefined;
+    if (isRenewed && !['unknown', 'ended'].includes(state))
+      await runs.save(endUpdate(run, { kind: 'restored' }, nowMs));
+    else if (['accepted', 'telling'].includes(state))
       await writeIntent(redis, run, dispatchStep(run), LONG_AGO);
   }
 

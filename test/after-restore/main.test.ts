@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import { closeOpenWork } from '../../src/after-restore/main.ts';
+import { updateRun } from '../../src/jobs/deployment/record.ts';
 import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { standingKey } from '../../src/jobs/export/view.ts';
@@ -9,6 +10,7 @@ import { createMessageStore } from '../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
 import { NOW_MS } from '../support/builders.ts';
 import { aThread } from '../support/jobs/agent/builders.ts';
+import { anUpdate } from '../support/jobs/deployment/builders.ts';
 import { anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
 import { anExportSchedule } from '../support/jobs/export-schedule/builders.ts';
 import { redisForTests } from '../support/redis.ts';
@@ -50,6 +52,21 @@ test('a scheduled export that is due, or that the backup does not know, is left 
     expect(nextAtMs).toBeGreaterThan(await runs().timeMs());
     expect(await isSearched(standingKey(id))).toBe(true);
   }
+});
+
+test('a link of a deployment is not renewed, because that could bring an earlier export back', async () => {
+  const told = { toldAtMs: NOW_MS, sinceMs: NOW_MS };
+  const updates = [
+    anUpdate({ id: 'renewed', state: 'told', ...told, renewAtMs: NOW_MS }),
+    anUpdate({ id: 'renewing', state: 'telling', ...told, renewal: 1 }),
+    anUpdate({ id: 'without', state: 'told', ...told }),
+    anUpdate({ id: 'new', state: 'telling' }),
+  ];
+  await Promise.all(updates.map(keep));
+  await closeOpenWork(redis.client);
+  const ids = updates.map(({ id }) => id);
+  const states = (await runs().loadAll(ids, updateRun)).map(({ state, ending }) => ending?.kind ?? state);
+  expect(states).toEqual(['restored', 'restored', 'told', 'telling']);
 });
 
 test('events that no run has read are skipped, and a damaged record is passed over', async () => {

@@ -31,6 +31,8 @@ const ending = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('superseded') }),
   /** It is unknown whether the workflow started, and a person chose to leave it. */
   z.object({ kind: z.literal('left') }),
+  /** The data are those of a backup: it may have been told of another export since, so its link is not renewed. */
+  z.object({ kind: z.literal('restored') }),
   z.object({ kind: z.literal('broken'), ref: z.string() }),
 ]);
 export type UpdateEnding = z.infer<typeof ending>;

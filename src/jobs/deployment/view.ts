@@ -148,6 +148,10 @@ function troubleLines(run: UpdateRun): Line[] | undefined {
       return [
         `My settings no longer have ${name}, so it was not told of ${what}. Ask the people who run Docket.`,
       ];
+    case 'restored':
+      return [
+        `My data were restored from a backup. ${name} may have been told of another export since, so it gets no fresh link.`,
+      ];
     case 'broken':
       return [`Something broke on my side while I told ${name} of ${what}.`];
   }

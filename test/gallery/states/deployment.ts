@@ -56,6 +56,7 @@ export const deploymentStates: GalleryState[] = [
   trouble('no link', endedBy({ kind: 'noLink', reason: 'The job has no files any more.' })),
   trouble('not permitted', endedBy({ kind: 'permission', contacts: '@docs-admins' })),
   trouble('not in the settings', endedBy({ kind: 'missing' })),
+  trouble('restored from a backup', endedBy({ kind: 'restored' }, { toldAtMs: NOW_MS })),
   trouble('broken', endedBy({ kind: 'broken', ref: 'a1b2c3' })),
   question('open', { state: 'unknown' }),
   ...(['ran', 'again', 'leave', 'late'] as const).map((action) =>
