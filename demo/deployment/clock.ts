@@ -7,5 +7,5 @@ process.on('message', (message: { aheadMs: number }) => {
   aheadMs = message.aheadMs;
   process.send?.(message);
 });
-// Whoever started it is gone.
+// The process that started it has ended.
 process.on('disconnect', () => process.exit());

@@ -40,9 +40,6 @@ export function createDeployments(
     if (github)
       return {
         kind: 'github' as const,
-        repository: github.repository,
-        /** The workflow's file, or the event's type. */
-        starts: github.workflow ?? github.event ?? '',
         ...createGithub(watched('github'), github),
       };
     return undefined;

@@ -37,7 +37,7 @@ export type WebhookResult =
   | { kind: 'delivered' }
   /** A repetition would be refused, too. `text` is the answer's first line, without links. */
   | { kind: 'refused'; status: number; text: string }
-  | { kind: 'retry'; status?: number | undefined; reason: string; retryAfterMs?: number | undefined };
+  | { kind: 'retry'; reason: string; retryAfterMs?: number | undefined };
 
 /** Statuses from 400 to 499 after which the same message may succeed later. */
 const TRANSIENT = [408, 409, 425, 429];
@@ -58,7 +58,7 @@ export async function sendWebhook(
   if (outcome === 'ok') return { kind: 'delivered' };
   if (outcome === 'refused' && status >= 400 && !TRANSIENT.includes(status))
     return { kind: 'refused', status, text: firstLine(text, [...secretsOfWebhook(webhook), signature]) };
-  return { kind: 'retry', status: status || undefined, reason, retryAfterMs };
+  return { kind: 'retry', reason, retryAfterMs };
 }
 
 /** Returns the parts of a webhook that no log may contain: its secret in two forms, and the query of its address. */

@@ -267,7 +267,7 @@ export function createDelivery(parts: DeliveryParts) {
     const parent = await messages.state(place.under);
     if (parent.kind === 'refused') throw new SlackApiError('place', 'chat.postMessage', parent.code);
     if (parent.kind === 'shown') return { channel: parent.channel, threadTs: parent.ts };
-    // Both were published at once, so its record has expired, and nobody posts it.
+    // Both messages were published together. The record of the parent has expired, so nothing will post it.
     const isGone = now() - record.behindSinceMs > timing.giveUpMs && !(await messages.load(place.under));
     if (isGone) throw new SlackApiError('place', 'chat.postMessage', 'thread_not_found');
     return Math.max(timing.retryMinMs, parent.dueInMs ?? 0);

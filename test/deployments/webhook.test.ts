@@ -101,7 +101,7 @@ describe('a message', () => {
     async (status) => {
       const target = await answering(200, '');
       const server = await answering(status, 'x', { location: target.url, 'retry-after': '90' });
-      const again = { kind: 'retry', status, reason: `status ${status}`, retryAfterMs: 90_000 };
+      const again = { kind: 'retry', reason: `status ${status}`, retryAfterMs: 90_000 };
       expect(await sent(server.url)).toEqual(again);
       expect([server.requests.length, target.requests.length]).toEqual([1, 0]);
     },

@@ -1,7 +1,6 @@
 import { updateSubject } from '../../jobs/deployment/feature.ts';
 import {
   advance,
-  canRestart,
   deployButton,
   deploymentActions,
   endUpdate,
@@ -21,7 +20,7 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 
-const gone = message([['I no longer remember this export.']]);
+const notFound = message([['I no longer remember this export.']]);
 
 const notDone = message([['This export has no bundle yet. Click again when it is done.']]);
 
@@ -36,7 +35,7 @@ const update = (action: string) =>
     may: 'deploy',
     value: deployButton,
     async run({ run: runId, deployment }, caller, tools) {
-      const run = await tools.intake.loadVisible(runId, exportKind, caller, gone);
+      const run = await tools.intake.loadVisible(runId, exportKind, caller, notFound);
       const { teamId, jobId, project, domain, version, pageCount: pages, asked, inDirectMessage } = run;
       const link = latestLink(run);
       if (jobId === undefined || link === undefined) return notDone;
@@ -77,15 +76,13 @@ const answered = (run: UpdateRun, { attempt }: UpdateRun, by: Person, action: 'r
   answer: { attempt, by: { id: by.id, name: by.name }, action },
 });
 
-const tellAgain: Change = (run, { id, name }, nowMs) => {
-  const next = restart(run, { id, name }, nowMs);
-  if (isOpen(run)) return answered(next, run, { id, name }, 'again');
-  return canRestart(run) ? next : undefined;
-};
-
 /** What each button does. Returns undefined if the update has changed since the button was shown. */
 export const changes = {
-  again: tellAgain,
+  again: (run, by, nowMs) => {
+    const next = restart(run, by, nowMs);
+    if (isOpen(run)) return answered(next, run, by, 'again');
+    return run.state === 'told' || run.state === 'ended' ? next : undefined;
+  },
   ran: (run, by, nowMs) => {
     if (!isOpen(run)) return undefined;
     return answered(advance(run, { state: 'told', toldAtMs: nowMs }, nowMs), run, by, 'ran');
@@ -103,7 +100,7 @@ const change = (
   apply: Change,
 ): Promise<Message | undefined> =>
   retryStale('update', async () => {
-    const run = await tools.intake.loadVisible(id, updateKind, caller, gone);
+    const run = await tools.intake.loadVisible(id, updateKind, caller, notFound);
     const isCurrent = attempt === undefined || attempt === run.attempt;
     const next = isCurrent ? apply(run, caller.user, tools.now()) : undefined;
     if (next === undefined) return handledMessage(undefined, caller.user.id);

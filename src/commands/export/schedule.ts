@@ -151,7 +151,7 @@ export const exportScheduleModal: Modal = {
     if (known && ofSite) return { kind: 'message', message: message([ofSite]) };
     if (!target || !timetable || Object.keys(problems).length > 0) return { kind: 'problems', problems };
     const inSettings = tools.projects.find(({ name }) => name === target.project)?.deployments ?? [];
-    // The form has no field if the settings have none of them any more.
+    // If the settings have no deployment left, the form has no field for them.
     const kept = known?.deployments.filter((one) => inSettings.some(({ name }) => name === one)) ?? [];
     const deployments = ticked.deployments?.map(nameIn) ?? kept;
     const { version, paths } = target;

@@ -24,7 +24,7 @@ import { updateMessages } from './view.ts';
 
 type Result = Promise<StepResult<UpdateRun>>;
 
-/** The processes read the clock of Redis less than this apart. */
+/** Maximum difference between two processes' readings of Redis's clock. */
 const CLOCK_MS = 1000;
 
 const MINUTE_MS = 60_000;
@@ -104,7 +104,7 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   if (target === undefined) return end(run, { kind: 'missing' }, context);
   const [name, own] = [latestAlias(run), attemptName(run)];
   const latest = await runs.byAlias(name);
-  // One from after now was asked for before the clock was set back.
+  // A time after now is from before the clock was set back, so it does not count.
   if (latest !== undefined && latest > own && askedAtMs(latest) <= now() + CLOCK_MS)
     return endSuperseded(run, context);
   const isOther = latest !== undefined && updateOf(latest) !== run.id;
@@ -275,7 +275,7 @@ async function keepCurrent(run: UpdateRun, context: JobContext): Result {
   if (workflow !== undefined && workflow.conclusion === undefined && now() < run.sinceMs + WATCH_MS)
     return pollWorkflow(run, workflow.id, context);
   if (renewAtMs > run.attemptAtMs + RENEW_MS) return idle;
-  // The settings may have changed: no link is wanted any more, or nobody asked for the workflow.
+  // If the settings changed, the deployment takes no link any more. A workflow must not start by itself.
   const target = context.deployment(run.project, run.deployment);
   if (target && !(target.kind === 'webhook' && target.includeLink)) return idle;
   if (now() < renewAtMs) return wait(renewAtMs - now());

@@ -118,15 +118,12 @@ export const advance = (
 ): UpdateRun => ({ ...run, sinceMs: nowMs, failures: 0, nextTryAtMs: nowMs, ...changes });
 
 /** Returns the next attempt of an update: after a failure, or to go back to its export. */
-export const restart = (run: UpdateRun, by: Person, nowMs: number): UpdateRun => ({
+export const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): UpdateRun => ({
   ...advance(run, { state: 'accepted', attempt: run.attempt + 1, attemptAtMs: nowMs, renewal: 0 }, nowMs),
-  ...{ by, people: [...new Set([...run.people, by.id])] },
+  ...{ by: { id, name }, people: [...new Set([...run.people, id])] },
   ...{ replaces: undefined, toldAtMs: undefined, renewAtMs: undefined, outcome: undefined },
   ...{ workflow: undefined, ending: undefined, tellUntilMs: undefined, linkEndsAtMs: undefined },
 });
-
-/** Whether a person may start the next attempt. */
-export const canRestart = ({ state }: UpdateRun) => state === 'told' || state === 'ended';
 
 /** Returns the ended update. */
 export const endUpdate = (run: UpdateRun, ending: UpdateEnding, nowMs: number): UpdateRun =>
@@ -139,8 +136,10 @@ export const latestAlias = ({ teamId, project, deployment }: UpdateRun) =>
 /** Returns the name of the present attempt. A later attempt has a greater name. */
 export const attemptName = ({ id, attemptAtMs }: UpdateRun) => `${attemptAtMs} ${id}`;
 
-/** Returns the id of the update that an attempt belongs to, and when it was asked for. */
+/** Returns the id of an attempt's update. */
 export const updateOf = (attempt: string) => attempt.slice(attempt.indexOf(' ') + 1);
+
+/** Returns when an attempt was requested. */
 export const askedAtMs = (attempt: string) => Number.parseInt(attempt, 10);
 
 /** Returns the `webhook-id` of the present message. A repeat has the same id; a message with a further link has another. */

@@ -1,8 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { claimMsOf } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
-import type { OutboxMessage } from '../../slack/outbox.ts';
-import { deliveryCheckMs, reportPrivately } from '../card.ts';
+import { deliveryCheckMs } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { newUpdate, type UpdateState, updateRun, updateState } from '../deployment/record.ts';
 import { cardPermalink } from '../export/feature.ts';
@@ -10,7 +9,8 @@ import { type ExportRun, exportRun, latestLink } from '../export/record.ts';
 import { standingKey } from '../export/view.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
-import { activate, countFailure, countSuccess, dueTimes, end, pause, replan } from '../schedule/record.ts';
+import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../schedule/record.ts';
+import { announceTakeover, awaitTest, MAX_CHECK_MS, publish } from '../schedule/steps.ts';
 import {
   type ExportSchedule,
   exportNow,
@@ -29,9 +29,6 @@ const CATCH_UP_MS = 24 * 3_600_000;
 /** If the number of pages changes by more than this part, a message mentions the owner. */
 const MAX_CHANGE = 0.2;
 
-/** Longest pause between checks of a message, or of the export that runs. */
-const MAX_CHECK_MS = 30_000;
-
 /** Accepts an export when it is due, and shows its result in one message. */
 export const exportScheduleJob = defineRunJob({
   name: 'export-schedule',
@@ -48,52 +45,19 @@ export const exportScheduleJob = defineRunJob({
 });
 
 async function step(run: ExportSchedule, context: JobContext): Promise<Result> {
-  if (run.state === 'testing') return awaitTest(run, context);
+  if (run.state === 'testing') return awaitTest(run, standingKey(run.id), exportScheduleViews, context);
   if (run.state === 'removed') return idle;
   return (
-    (await announceTakeover(run, context)) ??
+    (await announceTakeover(run, exportScheduleViews, context)) ??
     (await followExport(run, context)) ??
     (await followUpdates(run, context)) ??
     startDue(run, context)
   );
 }
 
-/** Publishes a message once: `name` is unique within the schedule. */
-const publish = (
-  run: ExportSchedule,
-  name: string,
-  place: OutboxMessage['place'],
-  message: Message,
-  { outbox }: JobContext,
-  more: Partial<OutboxMessage> = {},
-) =>
-  outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message, ...more }, run.rev);
-
-/** The same in the schedule's thread; the owner gets it by direct message if the thread refuses it. */
+/** Publishes a message once in the schedule's thread; the owner gets it by direct message if the thread refuses it. */
 const publishInThread = (run: ExportSchedule, name: string, message: Message, context: JobContext) =>
   publish(run, name, { under: standingKey(run.id) }, message, context, { fallbackRecipient: run.owner.id });
-
-/** The schedule's message shows whether the app may post in the channel. */
-async function awaitTest(run: ExportSchedule, context: JobContext): Promise<Result> {
-  const { outbox, now } = context;
-  const delivery = await outbox.deliveryState(standingKey(run.id));
-  if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
-  const isShown = delivery.kind === 'shown';
-  const next = isShown ? activate(run, now()) : { ...end(run, now()), refusal: delivery.code };
-  const report = isShown
-    ? { name: 'created', message: exportScheduleViews.created(next) }
-    : { name: 'no-place', message: exportScheduleViews.noPlace(run, delivery.code) };
-  const inMs = await reportPrivately(run, { ...report, userId: run.owner.id }, context);
-  return inMs > 0 ? wait(inMs) : save(next, { audit: isShown ? 'set up' : `not set up: ${delivery.code}` });
-}
-
-async function announceTakeover(run: ExportSchedule, context: JobContext): Promise<Result | undefined> {
-  const { takenFrom } = run;
-  if (takenFrom === undefined) return undefined;
-  const message = exportScheduleViews.takenOver(run, takenFrom);
-  await publish(run, `left.${takenFrom.id}`, { channel: run.channel }, message, context);
-  return save({ ...run, takenFrom: undefined });
-}
 
 /** Follows the latest export until it succeeds; a person may resume a failed one. Returns undefined if nothing changed. */
 async function followExport(run: ExportSchedule, context: JobContext): Promise<Result | undefined> {

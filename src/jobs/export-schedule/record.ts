@@ -16,8 +16,6 @@ export const exportSchedule = schedule.extend({
   privately: z.boolean(),
   /** The deployments to tell of each export, by their names in the settings. */
   deployments: z.array(z.string()),
-  /** Slack's error code, if the channel took no message when it was set up. */
-  refusal: z.string().optional(),
   /** The latest export: on schedule, or by hand. */
   latest: z
     .object({

@@ -322,7 +322,7 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
   }
 }
 
-/** How long after its end an export wakes its schedule, which also looks by itself. */
+/** For this long after its end, an export wakes its schedule. The schedule also checks by itself. */
 const WAKE_MS = 60_000;
 
 /** Answers the requester privately if no message stays, and waits until the links expire. */

@@ -18,6 +18,8 @@ export const schedule = runBase.extend({
   state: z.enum(['testing', 'active', 'paused', 'removed']),
   /** A person, or itself: its work failed three times, or its owner lost the permission. */
   pausedBy: person.or(z.enum(['failures', 'permission'])).optional(),
+  /** Slack's error code, if the channel took no message when it was set up. */
+  refusal: z.string().optional(),
   sinceMs: z.number(),
   /** The next due time. */
   nextAtMs: z.number(),

@@ -1,9 +1,9 @@
-import type { Message } from '../../../slack/blocks.ts';
-import { deliveryCheckMs, reportPrivately } from '../../card.ts';
+import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
-import { activate, countFailure, countSuccess, dueTimes, end, pause, replan } from '../../schedule/record.ts';
+import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../../schedule/record.ts';
+import { announceTakeover, awaitTest, MAX_CHECK_MS, publish } from '../../schedule/steps.ts';
 import { timetableText } from '../../schedule/timetable.ts';
 import {
   type EditionEnding,
@@ -31,9 +31,6 @@ const AHEAD_MS = 6 * 3_600_000;
 /** A missed digest is posted late for up to this long. */
 const CATCH_UP_MS = 48 * 3_600_000;
 
-/** Longest pause between checks of the digest that is being posted. */
-const MAX_CHECK_MS = 30_000;
-
 /**
  * Posts a digest every week: starts collecting in time, accepts the digest when it is due, and records its result. A
  * message posted once has its own key, and is published before the save that follows it.
@@ -58,7 +55,8 @@ export const scheduleJob = defineRunJob({
 async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   switch (run.state) {
     case 'testing':
-      return awaitTest(run, context);
+      await publish(run, 'test', { channel: run.channel }, scheduleNotes.test(run), context);
+      return awaitTest(run, `${run.id}.test`, scheduleNotes, context);
     case 'active':
       return (await finishPosting(run, context)) ?? (await postDue(run, context)) ?? stepActive(run, context);
     case 'paused':
@@ -68,45 +66,17 @@ async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<S
   }
 }
 
-/** Publishes a message once: `name` is unique within the schedule. */
-const publish = (
-  run: ScheduleRun,
-  name: string,
-  place: { channel: string } | { user: string },
-  message: Message,
-  { outbox }: JobContext,
-) => outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message }, run.rev);
-
 /** The place for a note to the owner: the channel, if the owner has left. */
 const placeOfOwner = ({ owner, ownerLeft, channel }: ScheduleRun) =>
   ownerLeft ? { channel } : { user: owner.id };
-
-/** The first message shows whether the app may post in the channel. */
-async function awaitTest(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
-  const { outbox, now } = context;
-  await publish(run, 'test', { channel: run.channel }, scheduleNotes.test(run), context);
-  const delivery = await outbox.deliveryState(`${run.id}.test`);
-  if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
-  const isShown = delivery.kind === 'shown';
-  const next = isShown ? activate(run, now()) : end(run, now());
-  const report = isShown
-    ? { name: 'created', message: scheduleNotes.created(next) }
-    : { name: 'no-place', message: scheduleNotes.noPlace(run, delivery.code) };
-  const inMs = await reportPrivately(run, { ...report, userId: run.owner.id }, context);
-  return inMs > 0 ? wait(inMs) : save(next, { audit: isShown ? 'set up' : `not set up: ${delivery.code}` });
-}
 
 /** Finishes earlier clicks and digests. Returns undefined if nothing is to be done. */
 async function finishPosting(
   run: ScheduleRun,
   context: JobContext,
 ): Promise<StepResult<ScheduleRun> | undefined> {
-  const { takenFrom, posting } = run;
-  if (takenFrom !== undefined) {
-    const message = scheduleNotes.takenOver(run, takenFrom);
-    await publish(run, `left.${takenFrom.id}`, { channel: run.channel }, message, context);
-    return save({ ...run, takenFrom: undefined });
-  }
+  const { posting } = run;
+  if (run.takenFrom !== undefined) return announceTakeover(run, scheduleNotes, context);
   if (posting === undefined) return undefined;
   const { dueAtMs, accepted, sentBy = [] } = posting;
   if (!accepted) {

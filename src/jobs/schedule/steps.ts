@@ -1,0 +1,58 @@
+import type { Message } from '../../slack/blocks.ts';
+import type { OutboxMessage } from '../../slack/outbox.ts';
+import { deliveryCheckMs, reportPrivately } from '../card.ts';
+import type { JobContext } from '../context.ts';
+import { type StepResult, save, wait } from '../job.ts';
+import { activate, end, type Schedule } from './record.ts';
+import type { scheduleViews } from './view.ts';
+
+type Views<S extends Schedule, Name extends 'created' | 'noPlace' | 'takenOver'> = Pick<
+  ReturnType<typeof scheduleViews<S, never>>,
+  Name
+>;
+
+/** Longest pause between checks of a message, or of the work of a due time. */
+export const MAX_CHECK_MS = 30_000;
+
+/** Publishes a message once: `name` is unique within the schedule. */
+export const publish = (
+  run: Schedule,
+  name: string,
+  place: OutboxMessage['place'],
+  message: Message,
+  { outbox }: JobContext,
+  more: Partial<OutboxMessage> = {},
+) =>
+  outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message, ...more }, run.rev);
+
+/** Activates a schedule if its first message, the one with this key, arrived in the channel; otherwise ends it. */
+export async function awaitTest<S extends Schedule>(
+  run: S,
+  key: string,
+  views: Views<S, 'created' | 'noPlace'>,
+  context: JobContext,
+): Promise<StepResult<S>> {
+  const { outbox, now } = context;
+  const delivery = await outbox.deliveryState(key);
+  if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
+  const isShown = delivery.kind === 'shown';
+  const next = isShown ? activate(run, now()) : { ...end(run, now()), refusal: delivery.code };
+  const report = isShown
+    ? { name: 'created', message: views.created(next) }
+    : { name: 'no-place', message: views.noPlace(run, delivery.code) };
+  const inMs = await reportPrivately(run, { ...report, userId: run.owner.id }, context);
+  return inMs > 0 ? wait(inMs) : save(next, { audit: isShown ? 'set up' : `not set up: ${delivery.code}` });
+}
+
+/** Announces a new owner in the channel. Returns undefined if there is none. */
+export async function announceTakeover<S extends Schedule>(
+  run: S,
+  views: Views<S, 'takenOver'>,
+  context: JobContext,
+): Promise<StepResult<S> | undefined> {
+  const { takenFrom } = run;
+  if (takenFrom === undefined) return undefined;
+  const message = views.takenOver(run, takenFrom);
+  await publish(run, `left.${takenFrom.id}`, { channel: run.channel }, message, context);
+  return save({ ...run, takenFrom: undefined });
+}
