@@ -69,6 +69,9 @@ function settingFields(
       : [
           checkboxField({
             ...{ block: 'deployments', label: 'Update after each export' },
+            ...(choices.length > MAX_DEPLOYMENTS && {
+              hint: `Only ${MAX_DEPLOYMENTS} fit here.${isOne ? '' : ' [Change] shows those of one project.'}`,
+            }),
             choices: choices.slice(0, MAX_DEPLOYMENTS),
             initial: choices.map(({ value }) => value).filter((one) => deployments.includes(nameIn(one))),
           }),

@@ -35,6 +35,7 @@ const standing = (name: string, changes: Partial<ExportSchedule> = {}) =>
 const note = (name: string, message: Message) => post(`schedule/${name}`, message);
 const tools = (...projects: (typeof acme)[]) => ({ projects, docsDomain: undefined });
 const served = { ...acme, deployments: [{ name: 'production' }, { name: 'staging' }] };
+const many = Array.from({ length: 10 }, (_, index) => ({ name: `site-${index}` }));
 const alsoServed = { ...beta, deployments: [{ name: 'production' }] };
 const listed = (name: string, changes: Partial<ExportSchedule> = {}) =>
   post(`schedule/list/${name}`, views.entry(aSchedule({ nextAtMs, ...changes }), 'U0BEN'));
@@ -101,6 +102,10 @@ export const exportScheduleStates: GalleryState[] = [
   modal(
     'schedule/modal/create, deployments',
     createScheduleView('UTC', aCaller(), tools(served, alsoServed), true),
+  ),
+  modal(
+    'schedule/modal/create, many deployments',
+    createScheduleView('UTC', aCaller(), tools({ ...served, deployments: many }, alsoServed), true),
   ),
   modal(
     'schedule/modal/change, deployments',
