@@ -13,7 +13,7 @@ import { type HttpServer, refuse } from './http-server.ts';
 /** A callback has only a state and a sentence. */
 const MAX_BYTES = 64_000;
 
-/** Characters of a callback's own id, which begins with an id of ours. */
+/** Maximum length of a callback's own id, which begins with an id of ours. */
 const MAX_ID = 200;
 
 interface CallbackParts {

@@ -95,7 +95,7 @@ async function acceptExport(run: ExportSchedule, latest: Latest, context: JobCon
 
 async function publishJoined(run: ExportSchedule, exportId: string, context: JobContext): Promise<void> {
   const other = await loadExport(exportId, context);
-  // For everybody in the channel: what only the owner can see stays theirs.
+  // Everybody in the channel sees the link to the thread, so it must be one that all of them may open.
   const viewer = { user: { id: '', fullMember: true }, channel: { id: run.channel } };
   const parts = { ...context, workspaceUrl: context.workspaceUrl() };
   const thread = other && (await cardPermalink(other, viewer, parts));
