@@ -88,11 +88,7 @@ async function tell(
       .filter((message) => message.channel === channel && !message.deleted)
       .map(({ text, threadTs }) => `${threadTs ? '> ' : ''}${text.split('\n')[0]}`);
   const DONE = [/ · exported .*12 pages · next: /, /^> site-\d+\.acme\.com is exported · 12 pages/];
-  const ASKED = [
-    / · needs an answer · next: /,
-    /^> site-\d+\.acme\.com: needs an answer/,
-    /^> Did the export of/,
-  ];
+  const ASKED = [/ · needs an answer$/, /^> site-\d+\.acme\.com: needs an answer/, /^> Did the export of/];
   await vi.waitFor(() => {
     for (const channel of channels) {
       const shown = shownIn(channel);
