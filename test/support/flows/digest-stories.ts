@@ -95,7 +95,7 @@ const COLLECTING = [
   `${VIEWS} pages`,
   `${VIEWS} more pages`,
 ];
-/** Every outside call of a digest. */
+/** Every outside call of a digest. A file is looked up only after an unclear completion. */
 const MOMENTS = [
   ...COLLECTING,
   'chat.postMessage digest with chart',
@@ -103,10 +103,10 @@ const MOMENTS = [
   'chat.postMessage Top',
   // The answer to whoever had it sent.
   'chat.postMessage Posted',
-  ...['getUploadURLExternal', 'upload', 'completeUploadExternal', 'info'].map((step) => `files.${step}`),
+  ...['getUploadURLExternal', 'upload', 'completeUploadExternal'].map((step) => `files.${step}`),
 ];
 /** Calls that may be one; others find out who somebody is, or answer a command. */
-const OF_DIGESTS = /^(?:GET|POST|chat\.(?!postEphemeral|update)|files)/;
+const OF_DIGESTS = /^(?:GET|POST|chat\.(?!postEphemeral|update)|files\.(?!info))/;
 
 /** What an outside call is for; calls for the same have the same label. */
 function labelOf({ name, detail }: Call): string {
