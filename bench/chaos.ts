@@ -62,6 +62,12 @@ printTable([
   none('exports started twice', verdict.exportsStartedTwice, verdict.exportsAcceptedTwice),
   none('instructions sent twice', verdict.sentTwice),
   none('out of order, or not wanted', verdict.outOfOrder, verdict.unwanted),
+  none(
+    'updates lost, told twice, or several current',
+    verdict.updatesLost,
+    verdict.toldTwice,
+    verdict.severalCurrent,
+  ),
   none('messages posted twice', verdict.postedTwice),
   none('questions left open', verdict.openQuestions),
   { what: 'nothing under way in the end', figure: outcome.idle ? 'yes' : 'no', held: outcome.idle },

@@ -5,6 +5,7 @@ import type { Timing } from '../../../src/runtime/timing.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { parseMember } from '../../../src/store/run-scripts.ts';
 import { seeded } from '../seeded.ts';
+import { createUpdates } from './chaos-updates.ts';
 import { createWorld, type World } from './world.ts';
 
 /** Slow enough that two loaded cores keep up, quick enough that a run takes minutes. */
@@ -96,6 +97,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
       /^event \w+: (answered 500|no answer in time)$|^(?:block_actions \[.+\]|view_submission.*|\/docs-(?:agent|export)): no answer within/,
   });
   const { slack, platform, redis } = world;
+  const updates = await createUpdates(world, { domains, messagesOf, isExported });
   const [ana, ben] = [slack.person('ana'), slack.person('ben')];
   const answers: Counts = new Map();
   const strikes: Counts = new Map();
@@ -105,8 +107,8 @@ export async function runChaosPlan(plan: ChaosPlan) {
   const start = (role: Role) =>
     world.startBot({
       timing: { ...chaosTiming, lockMs: plan.lockMs },
-      env: { DOCKET_ROLE: role, LOG_LEVEL: plan.logLevel },
-      config: `limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100, exportsPerPerson: ${plan.exports}, exportsPerChannel: ${plan.exports} }\n`,
+      env: { DOCKET_ROLE: role, LOG_LEVEL: plan.logLevel, ...updates.env },
+      config: `${updates.config}limits: { followUpsPerHour: 10000, exportStatusPerSecond: 100, exportsPerPerson: ${plan.exports}, exportsPerChannel: ${plan.exports} }\n`,
     });
   const fleet: Member[] = [];
   for (const role of ['web', 'web', 'worker', 'worker'] as const)
@@ -124,11 +126,12 @@ export async function runChaosPlan(plan: ChaosPlan) {
   const beganAtMs = Date.now();
   const over = new AbortController();
   const answering = answerQuestions();
-  const stops = [slack, platform].map(({ wire }) =>
+  const stops = [slack, platform, updates].map(({ wire }) =>
     wire.onCall((call, phase) => {
       if (phase !== 'before') return;
       calls += 1;
-      if (random() >= plan.faults) return;
+      // There are few webhooks.
+      if (random() >= plan.faults * (call.name === 'POST /docket' ? 6 : 1)) return;
       const [kind, fault] = aFault(call);
       count(faults, kind);
       wire.order((other) => other === call, fault);
@@ -138,13 +141,15 @@ export async function runChaosPlan(plan: ChaosPlan) {
   await Promise.all([
     strikeAsPlanned(),
     ...domains.map((domain, index) => pause(gapMs * index).then(() => askForExport(domain))),
+    ...domains.map((domain) => updates.ask(domain)),
     ...threads.map((thread) => converse(thread)),
   ]);
   for (const stop of stops) stop();
-  for (const { wire } of [slack, platform]) wire.clear();
+  for (const { wire } of [slack, platform, updates]) wire.clear();
   const idle = await becomesIdle();
   over.abort();
   await answering;
+  await updates.stop();
   return {
     ...{ world, idle, strikes, faults, calls, answers, verdict: verdict() },
     seconds: (Date.now() - beganAtMs) / 1000,
@@ -208,7 +213,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
       ['page', { kind: 'answer', status: 200, text: '<html>Sign in to this network</html>', when }],
     ];
     // Two pages in a row to starts are an error in the log, and rightly so.
-    return pick(name === START ? kinds.slice(0, -1) : kinds);
+    return pick(name === START || name === 'POST /docket' ? kinds.slice(0, -1) : kinds);
   }
 
   async function strikeAsPlanned() {
@@ -335,7 +340,8 @@ export async function runChaosPlan(plan: ChaosPlan) {
     while (Date.now() < untilMs) {
       const listed = await redis.client.zrange(keys.activeRuns(), 0, '-1');
       const isCalm =
-        listed.every((member) => parseMember(member).job === 'export') &&
+        listed.every((member) => ['export', 'deployment'].includes(parseMember(member).job)) &&
+        updates.isSettled() &&
         (await redis.client.zcard(keys.undelivered())) === 0 &&
         openQuestions().length === 0 &&
         domains.every(isExported);
@@ -354,6 +360,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
     const starts = (domain: string) => platform.starts.filter((one) => one.domain === domain).length;
     const own = slack.messages.filter(({ from }) => from === 'docket').map(keyOf);
     const found = {
+      ...updates.verdict(),
       exportsLost: domains.filter((domain) => !isExported(domain)),
       exportsStartedTwice: domains.filter((domain) => starts(domain) > 1),
       exportsAcceptedTwice: domains.filter((domain) => messagesOf(domain, '.card').length > 1),
