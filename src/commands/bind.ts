@@ -50,7 +50,7 @@ export interface BindParts {
 const modalOrigin = z.object({
   channel: z.object({ id: z.string(), name: z.string() }),
   responseUrl: z.string().optional(),
-  about: z.string().optional(),
+  about: z.unknown().optional(),
 });
 type ModalOrigin = z.infer<typeof modalOrigin>;
 
@@ -174,15 +174,16 @@ export function bind(app: App, parts: BindParts) {
       (caller, tools) => modal.submit(values, caller, tools, { ticked, about: origin.about }),
     );
     if (!('kind' in result)) return update(result);
-    if (result.kind === 'closed') return ack();
     if (result.kind === 'problems') return ack({ response_action: 'errors', errors: result.problems });
     if (result.kind === 'view') {
       const next = withOrigin(result.view, { ...origin, about: result.about });
       return ack({ response_action: 'update', view: next });
     }
+    const reply = result.answer;
+    if (reply === undefined) return ack();
     // Buttons work in the conversation of the command; in a modal their answers would have no place.
-    if (submitter.responseUrl !== undefined && (await answer(submitter, result.message))) return ack();
-    return update(result.message);
+    if (submitter.responseUrl !== undefined && (await answer(submitter, reply))) return ack();
+    return update(reply);
   });
 
   app.event(ANY, async ({ event, body }) => {
@@ -308,7 +309,7 @@ export function createModalOpener({ slack, timeoutMs, monotonicMs, log }: ModalO
   return async (
     { channel, triggerId, modalId, responseUrl, receivedAtMs }: Caller,
     view: ModalView,
-    about?: string,
+    about?: unknown,
   ): Promise<undefined> => {
     // Only a modal with a submit button has an answer.
     const opened = view.submit === undefined ? view : withOrigin(view, { channel, responseUrl, about });

@@ -48,7 +48,7 @@ export interface CommandTools extends ConversationReaders {
   /** Returns a presigned link by its name; undefined after it has expired. A secret. */
   loadLink: (name: string) => Promise<string | undefined>;
   /** Opens a modal or replaces the clicked one; its submission has `about`. Rejects with `UserFacingError`. */
-  openModal: (caller: Caller, view: ModalView, about?: string) => Promise<undefined>;
+  openModal: (caller: Caller, view: ModalView, about?: unknown) => Promise<undefined>;
   /** Returns a person's time zone, an IANA name; undefined if Slack shows none. */
   personZone: (userId: string) => Promise<string | undefined>;
   /** Adds an audit line about this request; never rejects. `subject` is a domain or a job id. */

@@ -87,22 +87,17 @@ export interface ModalDetails {
   /** The values of ticked checkboxes, by block id; an empty list if none is ticked. */
   ticked: Readonly<Record<string, readonly string[]>>;
   /** Its subject: the `about` that `openModal` got. */
-  about: string | undefined;
+  about: unknown;
 }
 
 /**
- * The result of a modal: `closed`; kept open with a problem per field, by block id and at most
- * `SLACK_LIMITS.modalFieldError` characters long; replaced by a message, or by its next view, whose subject is `about`.
+ * The result of a modal: closed, with the answer if there is one; kept open with a problem per field, by block id and at
+ * most `SLACK_LIMITS.modalFieldError` characters long; or replaced by its next view, whose subject is `about`.
  */
 export type SubmitResult =
-  | { kind: 'closed' }
+  | { kind: 'closed'; answer?: Message | undefined }
   | { kind: 'problems'; problems: Record<string, string> }
-  | { kind: 'message'; message: Message }
-  | { kind: 'view'; view: ModalView; about: string };
-
-/** Returns the result of a modal that closes, with an answer if there is one. */
-export const closedWith = (answer: Message | undefined): SubmitResult =>
-  answer === undefined ? { kind: 'closed' } : { kind: 'message', message: answer };
+  | { kind: 'view'; view: ModalView; about: unknown };
 
 /** A modal with a submit button. Its caller is in the channel where it was opened. */
 export interface Modal {

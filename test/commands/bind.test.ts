@@ -75,7 +75,7 @@ function entries() {
     modals: [
       {
         ...{ callbackId: 'test.dialog', may: 'export' as const },
-        submit: () => run({ kind: 'message' as const, message: done }),
+        submit: () => run({ kind: 'closed' as const, answer: done }),
       },
     ],
     events: [{ event: 'message', subscriptions: {}, handle: async (event: unknown) => void ran.push(event) }],

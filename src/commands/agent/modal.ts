@@ -9,7 +9,6 @@ import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
 import { readTypedJob } from '../../jobs/typed-job.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
-import { parseJson } from '../../runtime/json.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type Line, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
@@ -20,7 +19,6 @@ import { cutShown, lengthOf } from '../../slack/text.ts';
 import { isBlankId } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import {
-  closedWith,
   defineButton,
   type MessageShortcut,
   type Modal,
@@ -44,7 +42,7 @@ export async function openInstructModal(caller: Caller, tools: CommandTools): Pr
   const projects = agentProjects(tools.projects);
   const view = instructView({ projects, project: projectHere(caller, tools) }, caller);
   const about: ModalAbout = { to: NEW_JOB };
-  return tools.openModal(caller, view, JSON.stringify(about));
+  return tools.openModal(caller, view, about);
 }
 
 const projectHere = ({ channel }: Caller, { projects }: CommandTools): string | undefined => {
@@ -121,7 +119,7 @@ export const sendShortcut: MessageShortcut = {
       return noneFollowed;
     }
     const about: ModalAbout = { under: { ts, rootTs }, ...(others.length === 0 && { to: first.value }) };
-    return tools.openModal(caller, sendModalView({ ...targets, text }), JSON.stringify(about));
+    return tools.openModal(caller, sendModalView({ ...targets, text }), about);
   },
 };
 
@@ -187,13 +185,13 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
 
 /** A refusal closes the form, as an answer does. */
 const asAnswer = async (error: unknown): Promise<SubmitResult> => {
-  if (error instanceof UserFacingError) return closedWith(error.reply);
+  if (error instanceof UserFacingError) return { kind: 'closed', answer: error.reply };
   throw error;
 };
 
 /** Both modals: the text goes to a followed thread, or to a new thread with the named job or a new one. */
 const submit: Modal['submit'] = async (values, caller, tools, details) => {
-  const { to = values.thread, under } = modalAbout.safeParse(parseJson(details.about)).data ?? {};
+  const { to = values.thread, under } = modalAbout.safeParse(details.about).data ?? {};
   if (to === undefined) return { kind: 'problems', problems: { thread: 'Choose a job.' } };
   const { projects, limits } = tools;
   const thread = await loadFollowed(to, caller, tools);
@@ -222,7 +220,7 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   const link = threadPermalink(thread, tools.workspaceUrl);
   const where: Part = link === undefined ? 'its thread' : { link, label: 'its thread' };
   const sent = `It goes to ${jobName(thread)}; the result appears in `;
-  return { kind: 'message', message: message([[sent, where, '.']]) };
+  return { kind: 'closed', answer: message([[sent, where, '.']]) };
 };
 
 export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(

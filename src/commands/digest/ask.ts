@@ -6,7 +6,6 @@ import { pathText, subjectPart, timesText, viewsText } from '../../jobs/digest/e
 import { type EditionRun, editionKind, rootKey } from '../../jobs/digest/edition/record.ts';
 import { type Counts, listedThumbs, type PageChange, totalOf } from '../../jobs/digest/model.ts';
 import { lastCompleteWeek, rangeText } from '../../jobs/digest/weeks.ts';
-import { parseJson } from '../../runtime/json.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
@@ -56,7 +55,7 @@ export const askAgentButton = defineButton({
     const sole = isChoice ? undefined : first;
     if (!isChoice && sole === undefined) return notKnown;
     const view = sole ? await instructionFields(run, sole, caller, tools) : subjectView(run, button.about);
-    return tools.openModal(caller, view, JSON.stringify({ ...button, entry: sole && entryId(sole) }));
+    return tools.openModal(caller, view, { ...button, entry: sole && entryId(sole) });
   },
 });
 
@@ -66,7 +65,7 @@ const askSubjectModal: Modal = {
   may: 'agent',
 
   async submit({ path, entry: chosen }, caller, tools, details) {
-    const { about: button, run } = await loadDigest(parseJson(details.about), caller, tools);
+    const { about: button, run } = await loadDigest(details.about, caller, tools);
     const about: AskAbout = { ...button, entry: path === undefined ? chosen : readPage(path) };
     const entry = findEntry(run, about);
     if (entry === undefined) {
@@ -75,7 +74,7 @@ const askSubjectModal: Modal = {
       return { kind: 'problems', problems: button.about === 'pages' ? type : choose };
     }
     const view = await instructionFields(run, entry, caller, tools);
-    return { kind: 'view', view, about: JSON.stringify(about) };
+    return { kind: 'view', view, about };
   },
 };
 
@@ -85,7 +84,7 @@ const askModal: Modal = {
   may: 'agent',
 
   async submit({ text: typed = '', where = NEW_JOB }, caller, tools, details) {
-    const { run, entry } = await loadDigest(parseJson(details.about), caller, tools);
+    const { run, entry } = await loadDigest(details.about, caller, tools);
     if (entry === undefined) throw new UserFacingError(notKnown);
     const { id, project, channel } = run;
     const text = cleanInstruction(typed);

@@ -8,7 +8,6 @@ import { earliestSafe, lastCompleteWeek } from '../../jobs/digest/weeks.ts';
 import { changeTimetable, newSchedule } from '../../jobs/schedule/record.ts';
 import { isZone, timetableText } from '../../jobs/schedule/timetable.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
-import { parseJson } from '../../runtime/json.ts';
 import { message } from '../../slack/blocks.ts';
 import { checkboxField, formView } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
@@ -88,7 +87,7 @@ export async function openChangeModal(
   tools: CommandTools,
 ): Promise<undefined> {
   const about: ChangeAbout = { schedule: schedule.id, shown: settings.parse(schedule) };
-  await tools.openModal(caller, changeModalView(schedule), JSON.stringify(about));
+  await tools.openModal(caller, changeModalView(schedule), about);
   return undefined;
 }
 
@@ -118,7 +117,7 @@ export const scheduleModal: Modal = {
     const sections = SECTIONS.filter((section) => ticked.includes(section));
     const choices = timetable && { timetable, sections, alerts: ticked.includes(UNUSUAL_DAYS) };
     if (details.about !== undefined) {
-      const about = changeAbout.parse(parseJson(details.about));
+      const about = changeAbout.parse(details.about);
       return choices ? change(about, choices, caller, tools) : { kind: 'problems', problems };
     }
     const place = await readPlace(values, caller, tools, problems);
@@ -193,5 +192,5 @@ async function change(
   // The digest of this week was next, and now that of a later week is.
   const week = lastCompleteWeek(before.nextAtMs);
   const isLeftOut = after.state === 'active' && lastCompleteWeek(after.nextAtMs).name > week.name;
-  return { kind: 'message', message: changedMessage(after, isLeftOut ? week : undefined) };
+  return { kind: 'closed', answer: changedMessage(after, isLeftOut ? week : undefined) };
 }

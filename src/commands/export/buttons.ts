@@ -22,12 +22,11 @@ import {
 import { exportSchedule } from '../../jobs/export-schedule/record.ts';
 import { readTypedJob } from '../../jobs/typed-job.ts';
 import type { Person } from '../../jobs/visibility.ts';
-import { parseJson } from '../../runtime/json.ts';
 import { type Message, message, moment, type Part } from '../../slack/blocks.ts';
 import { formView, preformatted, reportView, textField } from '../../slack/modals.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
-import { closedWith, defineButton, type Modal } from '../registry.ts';
+import { defineButton, type Modal } from '../registry.ts';
 import { acceptExport, findExportJob, findRunOfJob } from './start.ts';
 
 /** What a click on a run's button does: `stale` if the run changed since it was loaded. */
@@ -256,7 +255,7 @@ const WATCH_MODAL = 'export.watch';
 const watchItButton = defineRunButton(exportActions.watchIt, async (run, button, caller, tools) => {
   if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
   await requireDeployOfSchedule(run, caller, tools);
-  await tools.openModal(caller, watchView(run), JSON.stringify(button));
+  await tools.openModal(caller, watchView(run), button);
   return undefined;
 });
 
@@ -295,12 +294,12 @@ export const watchModal: Modal = {
   may: 'export',
 
   async submit(values, caller, tools, details) {
-    const button = runButton.parse(parseJson(details.about));
+    const button = runButton.parse(details.about);
     const { project } = await loadExport(button, caller, tools);
     const read = await findExportJob(readTypedJob(values.job ?? ''), project, caller, tools);
     return 'problem' in read
       ? { kind: 'problems', problems: { job: read.problem } }
-      : closedWith(await clickRun(button, caller, tools, toWatch(read.job.id)));
+      : { kind: 'closed', answer: await clickRun(button, caller, tools, toWatch(read.job.id)) };
   },
 };
 

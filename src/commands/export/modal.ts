@@ -6,7 +6,7 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut } from '../../slack/text.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import { closedWith, type Modal, type ModalValues } from '../registry.ts';
+import type { Modal, ModalValues } from '../registry.ts';
 import { exportFlags } from './args.ts';
 import { type ExportRequest, resolveRequest, startExport } from './start.ts';
 
@@ -134,8 +134,8 @@ export const exportModal: Modal = {
     // Without the choice only one person gets the link.
     const read = readTarget(values, values.link !== 'thread', caller, tools);
     if ('problems' in read) return { kind: 'problems', problems: read.problems };
-    if ('unsure' in read) return closedWith(read.unsure);
-    return closedWith(await startExport(read.target, caller, tools));
+    if ('unsure' in read) return { kind: 'closed', answer: read.unsure };
+    return { kind: 'closed', answer: await startExport(read.target, caller, tools) };
   },
 };
 

@@ -21,7 +21,7 @@ import { cut, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { asCode, invalid, ok, type Parsed, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import { closedWith, type Modal, type SubmitResult } from '../registry.ts';
+import type { Modal, SubmitResult } from '../registry.ts';
 import {
   CANNOT_SEE,
   mayUse,
@@ -134,7 +134,7 @@ export const exportScheduleModal: Modal = {
 
   async submit(values, caller, tools, { about, ticked }) {
     const problems: Record<string, string> = {};
-    const known = about === undefined ? undefined : await schedules.load(about, caller, tools);
+    const known = typeof about === 'string' ? await schedules.load(about, caller, tools) : undefined;
     const { channel = '' } = values;
     if (!known && !(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
     const timetable = readTimetable(values, problems, true);
@@ -151,7 +151,7 @@ export const exportScheduleModal: Modal = {
       problems.deployments = `Choose deployments of ${cut(target.project, 40)}, the project of this site.`;
     // The form about a schedule has no field for its site.
     const ofSite = problems.domain ?? problems.project;
-    if (known && ofSite) return { kind: 'message', message: message([ofSite]) };
+    if (known && ofSite) return { kind: 'closed', answer: message([ofSite]) };
     if (!target || !timetable || Object.keys(problems).length > 0) return { kind: 'problems', problems };
     const inSettings = tools.projects.find(({ name }) => name === target.project)?.deployments ?? [];
     // If the settings have no deployment left, the form has no field for them.
@@ -207,7 +207,7 @@ async function change(
       latest.exported && { exported: { ...latest.exported, pages: undefined } }),
   });
   const { after } = await schedules.save(id, caller, tools, changed, 'changed');
-  return closedWith(after && exportScheduleViews.changed(after));
+  return { kind: 'closed', answer: after && exportScheduleViews.changed(after) };
 }
 
 /** Exports now, unless an export of the schedule is running. */

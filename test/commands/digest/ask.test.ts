@@ -15,7 +15,7 @@ import { anEdition, aPage } from '../../support/jobs/digest/builders.ts';
 
 let world: CommandWorld;
 let tools: CommandTools;
-let abouts: (string | undefined)[];
+let abouts: unknown[];
 onFreshWorlds(
   (fresh) => {
     world = fresh;
@@ -63,7 +63,7 @@ const asks = async () =>
   (await world.runs.activeOf(threadRun, 'agent-thread')).flatMap(({ instructions }) => instructions);
 
 /** Everything that Slack would refuse. */
-function checked(view: ModalView | undefined, about: string | undefined) {
+function checked(view: ModalView | undefined, about: unknown) {
   if (view === undefined || about === undefined) throw new Error('nothing was opened');
   checkView(withOrigin(view, { ...origin, about }), 'modal', (prefix) => prefix);
 }
@@ -91,7 +91,7 @@ describe('submitted', () => {
     const about = await chosen();
     const elsewhere = aCaller({ requestId: 'view V2', user: ben, channel: { id: 'C0OPS', name: 'ops' } });
     await expect(submits({ text: 'Write it' }, about, elsewhere)).rejects.toThrow(UserFacingError);
-    for (const unknown of [undefined, '', '{}', '{"v":1,"digest":"nobody","about":"pages","path":"/a"}'])
+    for (const unknown of [undefined, '', {}, { v: 1, digest: 'nobody', about: 'pages', path: '/a' }])
       await expect(submits({ text: 'Write it' }, unknown)).rejects.toThrow(UserFacingError);
     expect(await asks()).toEqual([]);
   });
