@@ -3,7 +3,7 @@ import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
 import type { Permission } from '../policy.ts';
 import { nearest } from '../runtime/edit-distance.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
-import { cut, singleLine, stripInvisible } from '../slack/text.ts';
+import { cut, orList, singleLine, stripInvisible } from '../slack/text.ts';
 import type { Caller, CommandTools } from './intake.ts';
 
 /** The parsed value, or the problem with its fix, in one line. */
@@ -145,9 +145,7 @@ function flagProblem(
 export const asCode = (typed: string, max = 60) => ({ code: cut(singleLine(typed.toWellFormed()), max) });
 
 function unknownVerb(name: string, subcommands: readonly Syntax[], typed: string) {
-  const verbs = new Intl.ListFormat('en-GB', { type: 'disjunction' }).format(
-    subcommands.flatMap(({ verb }) => verb ?? []),
-  );
+  const verbs = orList.format(subcommands.flatMap(({ verb }) => verb ?? []));
   return invalid(
     "I don't know ",
     asCode(typed),
@@ -315,8 +313,6 @@ export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
   };
 }
 
-const offered = (subcommands: readonly Subcommand[]) => subcommands.filter(({ hidden }) => !hidden);
-
 /** The usage of a subcommand, after the command's name: `watch <job id> [--project p]`. */
 export function usageOf({ verb, args, flags }: Syntax): string {
   const shownFlags = Object.entries(flags).map(([name, { usage }]) => `[${`--${name} ${usage}`.trim()}]`);
@@ -327,6 +323,6 @@ export function usageOf({ verb, args, flags }: Syntax): string {
 export const helpMessage = ({ name, note, subcommands }: Omit<SlashCommand, 'run'>): Message =>
   commandHelp(
     name,
-    offered(subcommands).map((one) => ({ ...one, usage: usageOf(one) })),
+    subcommands.filter(({ hidden }) => !hidden).map((one) => ({ ...one, usage: usageOf(one) })),
     note,
   );

@@ -78,9 +78,6 @@ export class UserFacingError extends Error {
   }
 }
 
-/** When a request arrived, and where its answers go. */
-type IntakeRequest = Pick<Caller, 'responseUrl' | 'receivedAtMs'>;
-
 export interface IntakeParts extends ConversationReaders {
   runs: RunStore;
   threads: Pick<ThreadStore, 'followedIndex' | 'isClosed'>;
@@ -98,9 +95,7 @@ const storeUnavailable = message([
 ]);
 
 const outcomeUnknown = message([
-  [
-    "My database stopped answering, so I can't tell whether I accepted this. If nothing appears here within a minute, try again.",
-  ],
+  "My database stopped answering, so I can't tell whether I accepted this. If nothing appears here within a minute, try again.",
 ]);
 
 /**
@@ -110,12 +105,12 @@ const outcomeUnknown = message([
  */
 export function createIntake(parts: IntakeParts) {
   const { runs, threads, isPublic, isMember, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
-  const remainingMs = ({ receivedAtMs }: IntakeRequest) => receivedAtMs + timeoutMs - monotonicMs();
+  const remainingMs = ({ receivedAtMs }: Caller) => receivedAtMs + timeoutMs - monotonicMs();
 
   /** `send` gets a deadline on Redis' own clock, so that a Redis that was frozen refuses a late write itself. */
   async function write<T extends string | { kind: string }>(
     run: RunRef,
-    request: IntakeRequest,
+    request: Caller,
     send: (deadlineMs: number) => Promise<T>,
   ): Promise<T> {
     const scope = logScope();
@@ -137,7 +132,7 @@ export function createIntake(parts: IntakeParts) {
     return result;
   }
 
-  async function readInTime<T>(result: Promise<T>, request: IntakeRequest): Promise<T> {
+  async function readInTime<T>(result: Promise<T>, request: Caller): Promise<T> {
     try {
       return await withTimeout(remainingMs(request), result);
     } catch (error) {
@@ -154,7 +149,7 @@ export function createIntake(parts: IntakeParts) {
 
   return {
     /** Stores a new run and queues it. */
-    start: (run: RunBase, request: IntakeRequest, quotas?: readonly Quota[]) =>
+    start: (run: RunBase, request: Caller, quotas?: readonly Quota[]) =>
       write(run, request, (deadlineMs) =>
         runs.accept(run, { deadlineMs, claimMs, responseUrl: request.responseUrl, quotas }),
       ),
@@ -165,7 +160,7 @@ export function createIntake(parts: IntakeParts) {
      */
     resume: (
       run: RunBase,
-      request: IntakeRequest,
+      request: Caller,
       { claims, ...options }: { claims?: true } & Pick<AcceptOptions, 'quotas' | 'responseUrl'> = {},
     ) =>
       write(run, request, (deadlineMs) =>
@@ -173,15 +168,15 @@ export function createIntake(parts: IntakeParts) {
       ),
 
     /** Adds an event to the inbox of a run, unless it is a repeat, and wakes the run. `gone`: there is no such run. */
-    appendToInbox: (job: string, id: string, what: InboxEntry, request: IntakeRequest) =>
+    appendToInbox: (job: string, id: string, what: InboxEntry, request: Caller) =>
       write({ job, id }, request, (deadlineMs) => runs.appendToInbox(job, id, what, deadlineMs)),
 
     /** Reads in time from the stores: never a run by an id from a request, see `loadVisible`. */
-    read: <T>(request: IntakeRequest, load: (stores: Pick<IntakeParts, 'runs' | 'threads'>) => Promise<T>) =>
+    read: <T>(request: Caller, load: (stores: Pick<IntakeParts, 'runs' | 'threads'>) => Promise<T>) =>
       readInTime(load({ runs, threads }), request),
 
     /** Loads a run by an id that we derived, or that our own write returned; never by one from a request. */
-    loadKnown: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: IntakeRequest) =>
+    loadKnown: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: Caller) =>
       readInTime(runs.load(runId, schema), request),
 
     /**

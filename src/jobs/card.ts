@@ -4,12 +4,6 @@ import type { RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
 import { slackRetryMs } from './polling.ts';
 
-interface RunWithCard {
-  asked: { joinable: boolean };
-  inDirectMessage: boolean;
-  sinceMs: number;
-}
-
 /** How long a post to Slack takes. */
 const POST_MS = 200;
 
@@ -17,7 +11,11 @@ const POST_MS = 200;
  * Returns the state of a run's card. The card comes first; if it cannot be posted, nothing starts. `elsewhere`: the app
  * cannot post in the conversation, but can write to the person.
  */
-export async function loadCardState(run: RunWithCard, key: string, context: JobContext) {
+export async function loadCardState(
+  run: { asked: { joinable: boolean }; inDirectMessage: boolean; sinceMs: number },
+  key: string,
+  context: JobContext,
+) {
   const delivery = await context.outbox.deliveryState(key);
   if (delivery.kind === 'waiting') {
     const { dueInMs } = delivery;

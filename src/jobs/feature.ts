@@ -9,8 +9,6 @@ import type { Viewer, VisibleKind } from './visibility.ts';
 
 /** A feature's part of the Home tab and of `/docs-status`. */
 export interface Feature {
-  /** Its command; Home mentions the command's help. */
-  command?: `/${string}`;
   /** What its permission allows, such as "Start exports". `cannot` is the same for people without permissions. */
   permission?: { name: Permission; may: string; cannot?: string };
   /** How a person with its permission begins: a button, and the next step. */

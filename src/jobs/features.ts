@@ -25,7 +25,6 @@ const outboxFeature: Feature = {
 };
 
 const statusFeature: Feature = {
-  command: '/docs-status',
   permission: { name: 'admin', may: 'Administer Docket: read its audit log' },
 };
 

@@ -146,6 +146,9 @@ export const countOf = (count: number, thing: string) =>
 /** Returns the facts that are known, with a separator. */
 export const joinFacts = (...facts: (string | undefined)[]) => facts.filter(Boolean).join(' · ');
 
+/** Joins alternatives, such as `a, b or c`. */
+export const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' });
+
 /** Returns the address that opens a message; `workspaceUrl` ends with a slash. */
 export function messageUrl(workspaceUrl: string, { channel, ts }: { channel: string; ts: string }): string {
   return `${workspaceUrl}archives/${channel}/p${ts.replace('.', '')}`;

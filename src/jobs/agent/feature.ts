@@ -24,7 +24,6 @@ function ownThreads(listed: readonly unknown[], userId: string): string[] {
 }
 
 export const agentFeature: Feature = {
-  command: '/docs-agent',
   permission: { name: 'agent', may: 'Instruct the docs agent', cannot: 'instruct the docs agent' },
 
   homeRuns: defineHomeRuns<ThreadRun>({

@@ -10,7 +10,6 @@ import { type ScheduleRun, scheduleKind, schedulesOf } from './schedule/record.t
 import { scheduleLine, scheduleNeeds } from './schedule/view.ts';
 
 export const digestFeature: Feature = {
-  command: '/docs-digest',
   permission: { name: 'digest', may: 'Set up digests, and ask for them', cannot: 'set up digests' },
 
   ...scheduleFeature<ScheduleRun>({

@@ -26,7 +26,6 @@ export const exportNeeds: RunNeeds<ExportRun> = {
 const startOf = (attempt: number) => `start ${attempt}`;
 
 export const exportFeature: Feature = {
-  command: '/docs-export',
   permission: { name: 'export', may: 'Start exports', cannot: 'start exports' },
 
   begin: {

@@ -4,6 +4,7 @@ import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
 import type { HomeRuns } from '../feature.ts';
 import { features, homeRunOf, limitsInUse } from '../features.ts';
+import { TASKS } from '../help-view.ts';
 import type { Job } from '../job.ts';
 import { slackRetryMs } from '../polling.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from './view.ts';
@@ -83,7 +84,7 @@ async function loadHome(teamId: string, userId: string, context: JobContext): Pr
     may: permitted.flatMap(({ permission }) => permission?.may ?? []),
     refusal,
     left: limits.flatMap((some) => some.flatMap(({ left }) => left ?? []).slice(0, MAX.left)),
-    commands: features.flatMap(({ command }) => command ?? []),
+    commands: TASKS.map(({ command }) => command),
   };
 }
 

@@ -1,6 +1,6 @@
 import type { HomeView, KnownBlock } from '@slack/types';
 import { type ButtonParts, contextBlock, message, type Part } from '../../slack/blocks.ts';
-import { formatCount, joinFacts, lowerFirst } from '../../slack/text.ts';
+import { formatCount, joinFacts, lowerFirst, orList } from '../../slack/text.ts';
 import type { RunBase } from '../../store/runs.ts';
 import type { Need } from '../feature.ts';
 import { missingScopeText } from '../wording-view.ts';
@@ -77,7 +77,7 @@ export const refusalText = (
   { contacts, missingScope }: { kind?: string; contacts?: string; missingScope?: true } = {},
 ): string =>
   contacts !== undefined
-    ? `You can't ${orList(cannot).join('')}. Ask ${contacts}.`
+    ? `You can't ${orList.format(cannot)}. Ask ${contacts}.`
     : missingScope
       ? missingScopeText
       : 'Slack took too long to say who you are. Open this page again in a moment.';
@@ -85,23 +85,17 @@ export const refusalText = (
 function smallBlocks({ may, left, commands }: HomeParts): KnownBlock[] {
   const mayText = may.length === 0 ? '' : `You may: ${may.map(lowerFirst).join(' · ')}`;
   const rights = joinFacts(mayText, ...left);
-  const help = commands.map((command): Part => ({ code: `${command} help` }));
+  const help = orList
+    .formatToParts(commands)
+    .map(({ type, value }): Part => (type === 'element' ? { code: `${value} help` } : value));
   // Separate blocks: within one, markup would begin a line.
   return [
     ...(rights === '' ? [] : [contextBlock([[rights]])]),
-    contextBlock([['Type ', ...orList(help), ' in any channel.'], [UPDATED]]),
+    contextBlock([['Type ', ...help, ' in any channel.'], [UPDATED]]),
   ];
 }
 
 const UPDATED = 'Updates when you open it or something needs you.';
-
-/** Such as `a, b or c`, with the separators as separate parts. */
-function orList<P extends Part>(items: readonly P[]): (P | string)[] {
-  return items.flatMap((item, index) => {
-    if (index === 0) return [item];
-    return [index === items.length - 1 ? ' or ' : ', ', item];
-  });
-}
 
 const heading = (text: string): KnownBlock => ({ type: 'header', text: { type: 'plain_text', text } });
 
