@@ -65,7 +65,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       const api = docsApis.get(project);
       return api && rejectWhenStopping(stopping, api);
     },
-    deployment: createDeployments(projects, sender, (call) => {
+    deployment: createDeployments(projects, sender.send, (call) => {
       const { kind, outcome, durationMs } = call;
       metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
       parts.tracing.called(`deployment ${kind}`, durationMs, outcome);

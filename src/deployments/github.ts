@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { GithubWorkflow } from '../projects.ts';
 import { parseJson } from '../runtime/json.ts';
-import { type Answer, firstLine, type Sender } from './sender.ts';
+import { type Answer, firstLine, type Send } from './sender.ts';
 
 /** The inputs of a workflow, which makes its own link from the job id. */
 interface Export {
@@ -57,7 +57,7 @@ const runSchema = z
   .transform(({ id, html_url: url, conclusion }) => ({ id, url, conclusion: conclusion ?? undefined }));
 
 /** Returns calls for one workflow, or one event, of a repository. They reject only with `GithubError`. */
-export function createGithub({ send }: Pick<Sender, 'send'>, target: GithubWorkflow) {
+export function createGithub(send: Send, target: GithubWorkflow) {
   const { apiUrl, repository, workflow, event, ref, token } = target;
 
   /** Returns the JSON of a 2xx answer. */

@@ -17,8 +17,8 @@ export interface Answer extends Omit<Sent, 'cause'> {
   retryAfterMs: number | undefined;
 }
 
-/** Sends requests to deployments: each once, and within a time limit for the whole call. */
-export type Sender = ReturnType<typeof createSender>;
+/** Sends a request to a deployment once, and within a time limit for the whole call. */
+export type Send = ReturnType<typeof createSender>['send'];
 
 /**
  * Returns a sender. Opens no connection. Once `stopping` is aborted, no request leaves, and those that may be repeated

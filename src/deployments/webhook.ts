@@ -1,6 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Webhook } from '../projects.ts';
-import { firstLine, type Sender } from './sender.ts';
+import { firstLine, type Send } from './sender.ts';
 
 /** A message by the Standard Webhooks specification. A repeat has the same `id`, of `[A-Za-z0-9_-]`. */
 export interface WebhookMessage {
@@ -44,7 +44,7 @@ const TRANSIENT = [408, 409, 425, 429];
 
 /** Sends a message once. `nowMs` is the time of this attempt. Never rejects. */
 export async function sendWebhook(
-  { send }: Pick<Sender, 'send'>,
+  send: Send,
   webhook: Webhook,
   message: WebhookMessage,
   nowMs: number,

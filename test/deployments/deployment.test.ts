@@ -14,7 +14,7 @@ function connected(deployment: Deployment) {
   const sender = createSender(undefined, 300, new AbortController().signal);
   onTestFinished(() => void sender.close());
   const projects = [{ name: 'acme', deployments: [deployment] }, { name: 'other' }];
-  return { calls, find: createDeployments(projects, sender, (call) => calls.push(call)) };
+  return { calls, find: createDeployments(projects, sender.send, (call) => calls.push(call)) };
 }
 
 const webhook = (url: string): Deployment => ({

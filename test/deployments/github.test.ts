@@ -24,7 +24,7 @@ function github(
 ) {
   const sender = createSender(undefined, timeoutMs, new AbortController().signal);
   onTestFinished(() => void sender.close());
-  const api = createGithub(sender, { apiUrl, repository: 'acme/infra', ref: 'main', token, ...changes });
+  const api = createGithub(sender.send, { apiUrl, repository: 'acme/infra', ref: 'main', token, ...changes });
   return { ...api, dispatch: (isTooLate = () => false) => api.dispatch(update, isTooLate) };
 }
 

@@ -14,7 +14,7 @@ const message = { id: 'msg_1', body: JSON.stringify({ type: 'export.ready', data
 function sent(url: string, timeoutMs = 5000, stopping = new AbortController().signal) {
   const sender = createSender(undefined, timeoutMs, stopping);
   onTestFinished(() => void sender.close());
-  return sendWebhook(sender, { url, secret, includeLink: true }, message, nowMs);
+  return sendWebhook(sender.send, { url, secret, includeLink: true }, message, nowMs);
 }
 
 /** Headers of a message signed at a time. */

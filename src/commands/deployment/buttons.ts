@@ -36,16 +36,13 @@ const update = (action: string) =>
     value: deployButton,
     async run({ run: runId, deployment }, caller, tools) {
       const run = await tools.intake.loadVisible(runId, exportKind, caller, notFound);
-      const { teamId, jobId, project, domain, version, pageCount: pages, asked, inDirectMessage } = run;
-      const link = latestLink(run);
-      if (jobId === undefined || link === undefined) return notDone;
-      const targets = tools.projects.find(({ name }) => name === project)?.deployments ?? [];
+      const { asked, inDirectMessage } = run;
+      if (run.jobId === undefined || latestLink(run) === undefined) return notDone;
+      const targets = tools.projects.find(({ name }) => name === run.project)?.deployments ?? [];
       if (!targets.some(({ name }) => name === deployment)) return notConfigured;
-      const about = { project, deployment, domain, version, jobId, pages };
-      const { sizeBytes, linkEndsAtMs } = link;
       const by = { id: caller.user.id, name: caller.user.name };
       const place = { under: rootKey(run), asked, inDirectMessage };
-      const wanted = newUpdate({ teamId, ...about, sizeBytes, linkEndsAtMs, ...place, by }, tools.now());
+      const wanted = newUpdate(run, { deployment, ...place, by }, tools.now());
       if ((await tools.intake.start(wanted, caller)).kind !== 'repeated')
         return started(wanted, caller, tools);
       const known = await tools.intake.loadKnown(wanted.id, updateRun, caller);

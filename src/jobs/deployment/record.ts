@@ -1,21 +1,8 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
+import { type ExportRun, latestLink } from '../export/record.ts';
 import { type Person, person, type VisibleKind } from '../visibility.ts';
-
-/** The export that a deployment is told of. */
-const toldExport = z.object({
-  project: z.string(),
-  /** The deployment's name in the settings. */
-  deployment: z.string(),
-  domain: z.string(),
-  version: z.string().optional(),
-  jobId: z.string(),
-  pages: z.number().optional(),
-  sizeBytes: z.number().optional(),
-  /** The end of the latest known link; epoch milliseconds. */
-  linkEndsAtMs: z.number().optional(),
-});
 
 /** Why an update ended. `status` and `text` are the deployment's answer, cleaned. */
 const ending = z.discriminatedUnion('kind', [
@@ -40,7 +27,16 @@ export type UpdateEnding = z.infer<typeof ending>;
 /** The update of one deployment to one export. `job.ts` has its steps, `view.ts` its messages. */
 export const updateRun = runBase.extend({
   job: z.literal('deployment'),
-  ...toldExport.shape,
+  project: z.string(),
+  /** The deployment's name in the settings. */
+  deployment: z.string(),
+  domain: z.string(),
+  version: z.string().optional(),
+  jobId: z.string(),
+  pages: z.number().optional(),
+  sizeBytes: z.number().optional(),
+  /** The end of the latest known link; epoch milliseconds. */
+  linkEndsAtMs: z.number().optional(),
   /** The key of the message in whose thread its messages are. */
   under: z.string(),
   /** Who may see it: the same people as the export. */
@@ -96,19 +92,20 @@ export const updateKind: VisibleKind<UpdateRun> = {
   visible: (run) => ({ ...run, requester: run.by }),
 };
 
-type Wanted = z.infer<typeof toldExport> &
-  Pick<UpdateRun, 'teamId' | 'under' | 'asked' | 'inDirectMessage' | 'by' | 'schedule'>;
+type Wanted = Pick<UpdateRun, 'deployment' | 'under' | 'asked' | 'inDirectMessage' | 'by' | 'schedule'>;
 
 /** Returns the update of a deployment to an export. Its id follows from both, so all people share one update. */
-export const newUpdate = (wanted: Wanted, nowMs: number): UpdateRun => ({
-  id: idOf('deployment', wanted.teamId, wanted.project, wanted.deployment, wanted.jobId),
-  rev: 1,
-  job: 'deployment',
-  people: [wanted.by.id],
-  ...wanted,
-  ...{ attempt: 1, renewal: 0, attemptAtMs: nowMs },
-  ...{ state: 'accepted', sinceMs: nowMs, failures: 0, nextTryAtMs: nowMs },
-});
+export function newUpdate(run: ExportRun, wanted: Wanted, nowMs: number): UpdateRun {
+  const { teamId, project, domain, version, jobId = '', pageCount: pages } = run;
+  const { sizeBytes, linkEndsAtMs } = latestLink(run) ?? {};
+  return {
+    id: idOf('deployment', teamId, project, wanted.deployment, jobId),
+    ...{ rev: 1, job: 'deployment', people: [wanted.by.id] },
+    ...{ teamId, project, domain, version, jobId, pages, sizeBytes, linkEndsAtMs, ...wanted },
+    ...{ attempt: 1, renewal: 0, attemptAtMs: nowMs },
+    ...{ state: 'accepted', sinceMs: nowMs, failures: 0, nextTryAtMs: nowMs },
+  };
+}
 
 /** Returns the run in its next state. */
 export const advance = (

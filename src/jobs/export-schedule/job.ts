@@ -5,7 +5,7 @@ import { deliveryCheckMs } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { newUpdate, type UpdateState, updateRun, updateState } from '../deployment/record.ts';
 import { cardPermalink } from '../export/feature.ts';
-import { type ExportRun, exportRun, latestLink } from '../export/record.ts';
+import { type ExportRun, exportRun } from '../export/record.ts';
 import { standingKey } from '../export/view.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
@@ -149,13 +149,10 @@ function withSuccess(run: ExportSchedule, found: ExportRun, updates: UpdateState
 
 /** Starts the update of each deployment, in the owner's name, unless a person started it already. */
 async function tellDeployments(run: ExportSchedule, found: ExportRun, { runs, wake, now }: JobContext) {
-  const { id: schedule, teamId, project, owner: by, channel, isPublic } = run;
-  const { domain, version, jobId = '', pageCount: pages } = found;
-  const { sizeBytes, linkEndsAtMs } = latestLink(found) ?? {};
-  const about = { project, domain, version, jobId, pages, sizeBytes, linkEndsAtMs };
+  const { id: schedule, owner: by, channel, isPublic } = run;
   const place = { under: standingKey(schedule), asked: { channel, isPublic }, inDirectMessage: false };
   const updates = run.deployments.map((deployment) =>
-    newUpdate({ teamId, ...about, deployment, ...place, by, schedule }, now()),
+    newUpdate(found, { deployment, ...place, by, schedule }, now()),
   );
   for (const update of updates) {
     await runs.accept(update);

@@ -5,6 +5,7 @@ import { newUpdate, type UpdateRun, updateRun } from '../../../../src/jobs/deplo
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { message } from '../../../../src/slack/blocks.ts';
 import { anOutbox } from '../../slack/world.ts';
+import { aRun } from '../export/builders.ts';
 import type { Engine, Process } from './engine.ts';
 import { ana, channel, MINUTE_MS, type Parts, type Scenario, teamId } from './scenarios.ts';
 
@@ -64,8 +65,8 @@ export function updateScenario(parts: Parts): Scenario {
   const by = { id: ana.id, name: ana.name };
   const asked = { channel: channel.id, isPublic: true };
   const update = (jobId: string) => {
-    const about = { project: 'acme', deployment, domain: 'docs.acme.com', jobId };
-    return newUpdate({ teamId, ...about, under: 'r1.card', asked, inDirectMessage: false, by }, now());
+    const run = aRun({ teamId, project: 'acme', domain: 'docs.acme.com', jobId });
+    return newUpdate(run, { deployment, under: 'r1.card', asked, inDirectMessage: false, by }, now());
   };
   const load = async () =>
     (await runs.loadAll([update('se_1').id, update('se_2').id], updateRun)) as UpdateRun[];
