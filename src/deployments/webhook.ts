@@ -33,32 +33,27 @@ export function verifyWebhook(
   return signatures.split(' ').some((signature) => isExpected(Buffer.from(signature)));
 }
 
-export type WebhookResult =
-  | { kind: 'delivered' }
-  /** A repetition would be refused, too. `text` is the answer's first line, without links. */
-  | { kind: 'refused'; status: number; text: string }
-  | { kind: 'retry'; reason: string; retryAfterMs?: number | undefined };
-
 /** Statuses from 400 to 499 after which the same message may succeed later. */
 const TRANSIENT = [408, 409, 425, 429];
 
-/** Sends a message once. `nowMs` is the time of this attempt. Never rejects. */
-export async function sendWebhook(
-  send: Send,
-  webhook: Webhook,
-  message: WebhookMessage,
-  nowMs: number,
-): Promise<WebhookResult> {
+/**
+ * Sends a message once. `nowMs` is the time of this attempt. Never rejects. `refused`: a repetition would be refused, too;
+ * `text` is the answer's first line, without links.
+ */
+export async function sendWebhook(send: Send, webhook: Webhook, message: WebhookMessage, nowMs: number) {
   const timestamp = String(Math.floor(nowMs / 1000));
   const signature = signWebhook(webhook.secret, message, timestamp);
   const { id, body } = message;
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
   const answer = await send({ url: webhook.url, headers, body, maxLength: 4096 });
   const { outcome, status = 0, text, reason, retryAfterMs } = answer;
-  if (outcome === 'ok') return { kind: 'delivered' };
+  if (outcome === 'ok') return { kind: 'delivered' as const };
   if (outcome === 'refused' && status >= 400 && !TRANSIENT.includes(status))
-    return { kind: 'refused', status, text: firstLine(text, [...secretsOfWebhook(webhook), signature]) };
-  return { kind: 'retry', reason, retryAfterMs };
+    return {
+      ...{ kind: 'refused' as const, status },
+      text: firstLine(text, [...secretsOfWebhook(webhook), signature]),
+    };
+  return { kind: 'retry' as const, reason, retryAfterMs };
 }
 
 /** Returns the parts of a webhook that no log may contain: its secret in two forms, and the query of its address. */

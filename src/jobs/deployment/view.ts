@@ -60,29 +60,25 @@ export function updateMessages(run: UpdateRun): OutboxMessage[] {
 const hasFailedWorkflow = ({ workflow }: UpdateState) =>
   workflow?.conclusion !== undefined && workflow.conclusion !== 'success';
 
-/** The state in one line, as a fact about the deployment; also for the message of a schedule. */
-export function updateFact(run: UpdateState): Part[] {
+/** The state as an icon and a fact about the deployment. */
+function stateOf(run: UpdateState): [icon: string, ...fact: Part[]] {
   const { state, ending, outcome, workflow, toldAtMs } = run;
-  const fact = (...parts: Part[]) => [{ bold: nameOf(run) }, ...parts];
-  if (state === 'unknown') return fact(' may have been told');
-  if (ending?.kind === 'superseded') return fact(' was told of another export since');
-  if (ending?.kind === 'left') return fact(' not told again');
-  if (ending) return fact(toldAtMs !== undefined ? ' has no fresh link' : ' not told');
-  if (toldAtMs === undefined) return fact(' is being told…');
-  if (outcome?.state === 'live') return fact(' serves it since ', moment(outcome.atMs));
-  if (outcome?.state === 'failed') return fact(' failed');
-  if (hasFailedWorkflow(run)) return fact(' told, but its workflow failed');
-  if (workflow?.conclusion !== undefined) return fact(' told, and its workflow succeeded');
-  return fact(' told ', moment(toldAtMs));
+  const hasFailed = outcome?.state === 'failed';
+  if (state === 'unknown') return ['⚠️', ' may have been told'];
+  if (ending?.kind === 'superseded') return ['➖', ' was told of another export since'];
+  if (ending?.kind === 'left') return ['➖', ' not told again'];
+  if (ending) return ['❌', toldAtMs !== undefined ? ' has no fresh link' : ' not told'];
+  // A further link may be on its way after the deployment could not use the first.
+  if (toldAtMs === undefined) return [hasFailed ? '❌' : '⏳', ' is being told…'];
+  if (hasFailed) return ['❌', ' failed'];
+  if (outcome) return ['✅', ' serves it since ', moment(outcome.atMs)];
+  if (hasFailedWorkflow(run)) return ['❌', ' told, but its workflow failed'];
+  if (workflow?.conclusion !== undefined) return ['✅', ' told, and its workflow succeeded'];
+  return ['✅', ' told ', moment(toldAtMs)];
 }
 
-function iconOf(run: UpdateRun): string {
-  const { state, ending, outcome, toldAtMs } = run;
-  if (state === 'unknown') return '⚠️';
-  if (ending?.kind === 'superseded' || ending?.kind === 'left') return '➖';
-  if (ending || outcome?.state === 'failed' || (!outcome && hasFailedWorkflow(run))) return '❌';
-  return toldAtMs === undefined ? '⏳' : '✅';
-}
+/** The state in one line; also for the message of a schedule. */
+export const updateFact = (run: UpdateState): Part[] => [{ bold: nameOf(run) }, ...stateOf(run).slice(1)];
 
 /** The message of an update. Each state edits it. */
 function updateMessage(run: UpdateRun): Message {
@@ -92,7 +88,7 @@ function updateMessage(run: UpdateRun): Message {
   const waits = toldAtMs === undefined && failures >= FAILURE_SHOWN_AFTER;
   const runLink = isTold ? workflow?.url : undefined;
   return layout({
-    icon: iconOf(run),
+    icon: stateOf(run)[0],
     lines: [[...updateFact(run), ` · ${site(run)}`], waits && waitsText(run)],
     small: [
       run.schedule !== undefined && run.attempt === 1
@@ -210,7 +206,7 @@ export const startedMessage = (run: UpdateRun): Message =>
 
 /** To a person who clicks [Update …] after the deployment was told, or may have been told. */
 export const alreadyToldMessage = (run: UpdateRun): Message => {
-  const before = iconOf(run) === '✅' ? ['Already done: '] : [];
+  const before = stateOf(run)[0] === '✅' ? ['Already done: '] : [];
   const see = `. See the thread of ${cut(singleLine(site(run)), 100)}.`;
   return message([[...before, ...updateFact(run), see]], run.state === 'told' ? [tellAgain(run)] : []);
 };
