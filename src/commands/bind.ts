@@ -214,7 +214,7 @@ function threadOf({ container }: BlockAction): string | undefined {
 }
 
 /** Confirms a click in a modal whose answer appears elsewhere. */
-const doneInThread = message([['Done. The result appears in its thread.']]);
+const doneInThread = message(['Done. The result appears in its thread.']);
 
 const byName = <Entry>(entries: readonly Entry[], nameOf: (entry: Entry) => string) =>
   new Map(entries.map((entry) => [nameOf(entry), entry]));

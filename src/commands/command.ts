@@ -33,16 +33,24 @@ export interface Flag<Value = unknown> {
   read(typed: string | undefined): Parsed<Value>;
 }
 
-/** The syntax of one subcommand. Flags of the same name are the same in all subcommands of a command. */
-interface Syntax {
+/** The action of a command. Only the caller sees the message that it returns. */
+type Run<Input> = (input: Input, caller: Caller, tools: CommandTools) => Promise<Message | undefined>;
+
+/** One subcommand. Flags of the same name are the same in all subcommands of a command. */
+interface Subcommand {
   /** The first argument; one subcommand may have none: the default. */
   verb?: string;
   args: Readonly<Record<string, Arg>>;
   flags: Readonly<Record<string, Flag>>;
+  /** The task, as help names it: "Export a site". */
+  summary: string;
   /** A complete valid command, with its name. */
   example: string;
+  /** Help omits it: it only explains why something cannot be done. */
+  hidden?: boolean;
   /** The answer to extra arguments; by default, it shows the example. */
   tooManyArgs?(typed: string, flags: ReadonlyMap<string, string>): Part[];
+  run: Run<Record<string, unknown>>;
 }
 
 /** The parsed values of `args` and `flags`, by name. */
@@ -59,7 +67,7 @@ export const invalid = (...problem: Part[]) => ({ kind: 'unclear' as const, prob
  * Parses the text after a command's name: the subcommand, which comes first, and the values of its arguments and flags.
  * Returns a problem in one line, with the fix. Never throws, unless a `read` does.
  */
-export function readCommand<S extends Syntax>(name: string, subcommands: readonly S[], typed: string) {
+export function readCommand(name: string, subcommands: readonly Subcommand[], typed: string) {
   const text = stripInvisible(typed).trim();
   if (text.toLowerCase() === 'help') return { kind: 'help' as const };
   const [first = ''] = text.split(/\s/u, 1);
@@ -109,11 +117,11 @@ export function readCommand<S extends Syntax>(name: string, subcommands: readonl
   return { kind: 'subcommand' as const, subcommand, input };
 }
 
-const countTokenArgs = ({ args }: Syntax) =>
+const countTokenArgs = ({ args }: Subcommand) =>
   Object.values(args).filter(({ takes }) => takes === 'token').length;
 
 /** Returns the range of the tokens that form the `text` argument. In it, flags count only at its end. */
-function rangeOfText(subcommand: Syntax, tokens: readonly Token[]): { start: number; end: number } {
+function rangeOfText(subcommand: Subcommand, tokens: readonly Token[]): { start: number; end: number } {
   let end = tokens.length;
   if (Object.values(subcommand.args).every(({ takes }) => takes !== 'text')) return { start: end, end };
   const isFlag = (at: number) => Object.hasOwn(subcommand.flags, tokens[at]?.name ?? '');
@@ -144,7 +152,7 @@ function flagProblem(
 /** The typed text, formatted for one line. */
 export const asCode = (typed: string, max = 60) => ({ code: cut(singleLine(typed.toWellFormed()), max) });
 
-function unknownVerb(name: string, subcommands: readonly Syntax[], typed: string) {
+function unknownVerb(name: string, subcommands: readonly Subcommand[], typed: string) {
   const verbs = orList.format(subcommands.flatMap(({ verb }) => verb ?? []));
   return invalid(
     "I don't know ",
@@ -268,18 +276,6 @@ export const jobIdArg = <Missing extends Parsed<undefined>>(
 export const isBlankId = (typed: string | undefined): typed is '' | undefined =>
   /^[\s<>]*$/u.test(typed ?? '');
 
-/** The action of a command. Only the caller sees the message that it returns. */
-type Run<Input> = (input: Input, caller: Caller, tools: CommandTools) => Promise<Message | undefined>;
-
-/** One subcommand: its syntax, its purpose, and its action. */
-interface Subcommand extends Syntax {
-  /** The task, as help names it: "Export a site". */
-  summary: string;
-  /** Help omits it: it only explains why something cannot be done. */
-  hidden?: boolean;
-  run: Run<Record<string, unknown>>;
-}
-
 /** A slash command as data: parsing, help, usage and the permission check are derived from it. */
 export interface SlashCommand {
   name: `/${string}`;
@@ -293,7 +289,10 @@ export interface SlashCommand {
 type NoSyntax = Record<never, never>;
 
 /** Infers the input type of `run` from the `read` functions of `args` and `flags`, which may be missing. */
-export const subcommand = <Args extends Syntax['args'] = NoSyntax, Flags extends Syntax['flags'] = NoSyntax>(
+export const subcommand = <
+  Args extends Subcommand['args'] = NoSyntax,
+  Flags extends Subcommand['flags'] = NoSyntax,
+>(
   one: Omit<Subcommand, 'args' | 'flags' | 'run'> & {
     args?: Args;
     flags?: Flags;
@@ -314,7 +313,7 @@ export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
 }
 
 /** The usage of a subcommand, after the command's name: `watch <job id> [--project p]`. */
-export function usageOf({ verb, args, flags }: Syntax): string {
+export function usageOf({ verb, args, flags }: Subcommand): string {
   const shownFlags = Object.entries(flags).map(([name, { usage }]) => `[${`--${name} ${usage}`.trim()}]`);
   return [verb, ...Object.values(args).map(({ usage }) => usage), ...shownFlags].filter(Boolean).join(' ');
 }

@@ -39,7 +39,7 @@ const slackUnavailable =
 const otherWorkspace = 'This Docket belongs to another workspace. Nothing was started.';
 
 const outdatedMessage = (what: string, instead: string) =>
-  message([[`This ${what} is from another version of me and no longer works. ${instead}`]]);
+  message([`This ${what} is from another version of me and no longer works. ${instead}`]);
 
 /** Answers to requests that this version does not know, or no longer knows. */
 export const outdated = {
@@ -116,7 +116,7 @@ export function createGate(parts: GateParts) {
         if (error instanceof UserFacingError) return ['refused', error.reply];
         const ref = logScope()?.ref ?? newRef();
         log.error({ ...about, err: error, ref }, 'a request failed');
-        return ['failed', message([[`Something broke on my side. ref ${ref}`]])];
+        return ['failed', message([`Something broke on my side. ref ${ref}`])];
       }
     };
     const [outcome, answer] = await tracing.span(`${kind} ${what}`, outcomeOf);

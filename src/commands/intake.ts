@@ -91,7 +91,7 @@ export interface IntakeParts extends ConversationReaders {
 }
 
 const storeUnavailable = message([
-  ["I can't keep track of work right now, so I start nothing I might lose. Try again in a minute."],
+  "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.",
 ]);
 
 const outcomeUnknown = message([
@@ -188,9 +188,7 @@ export function createIntake(parts: IntakeParts) {
       { what, record, visible }: VisibleKind<R>,
       caller: Caller,
       gone: Message,
-      hidden = message([
-        [`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`],
-      ]),
+      hidden = message([`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`]),
     ): Promise<R> {
       const run = await readInTime(runs.load(runId, record), caller);
       if (run?.teamId !== caller.teamId) throw new UserFacingError(gone);
@@ -229,8 +227,8 @@ export function handledMessage(
   first: { id: string; name: string; did: string } | undefined,
   clickerId: string,
 ): Message | undefined {
-  if (first === undefined) return message([['Already handled: see the latest message in this thread.']]);
-  return first.id === clickerId ? undefined : message([[`${personName(first.name)} already ${first.did}.`]]);
+  if (first === undefined) return message(['Already handled: see the latest message in this thread.']);
+  return first.id === clickerId ? undefined : message([`${personName(first.name)} already ${first.did}.`]);
 }
 
 /** Maximum tries of a click on a record that changes concurrently, as a watched one does. */
@@ -242,5 +240,5 @@ export async function retryStale<T>(what: string, attempt: () => Promise<T | 'st
     const result = await attempt();
     if (result !== 'stale') return result;
   }
-  return message([[`This ${what} is changing too fast right now. Click again.`]]);
+  return message([`This ${what} is changing too fast right now. Click again.`]);
 }

@@ -8,7 +8,7 @@ export interface EphemeralMessage extends Message {
 }
 
 /** The reply to an answer, if something else shows the result: it deletes the question. */
-export const removeOriginal: EphemeralMessage = { ...message([['Done.']]), delete_original: true };
+export const removeOriginal: EphemeralMessage = { ...message(['Done.']), delete_original: true };
 
 /**
  * Sends an ephemeral message to a `response_url`. Returns whether Slack accepted it; never rejects. The address is a

@@ -12,9 +12,11 @@ const flags: Record<string, Flag> = {
   private: flagOf('nothing', ''),
 };
 const [token, text] = [optional('token', '[x]'), optional('text', '[x]')];
+const about = { summary: '', run: async () => undefined };
 const subcommands = [
-  { args: { one: token, two: token }, flags, example: '/docs-test a b' },
+  { ...about, args: { one: token, two: token }, flags, example: '/docs-test a b' },
   {
+    ...about,
     verb: 'send',
     args: { one: token, text },
     flags: { project: flagOf('value', 'acme') },

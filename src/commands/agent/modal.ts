@@ -231,7 +231,7 @@ export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(
   }),
 );
 
-// Shared with the modals of digests.
+// Shared with the modals of digests and exports.
 
 /** Returns the options for threads: each is named by its job, and by its owner as well if names are equal. */
 export function threadChoices(threads: readonly ThreadRun[]): Choice[] {

@@ -20,13 +20,11 @@ import { type Message, message } from '../../slack/blocks.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
 
-const notFound = message([['I no longer remember this export.']]);
+const notFound = message(['I no longer remember this export.']);
 
-const notDone = message([['This export has no bundle yet. Click again when it is done.']]);
+const notDone = message(['This export has no bundle yet. Click again when it is done.']);
 
-const notConfigured = message([
-  ['My settings no longer have this deployment. Ask the people who run Docket.'],
-]);
+const notConfigured = message(['My settings no longer have this deployment. Ask the people who run Docket.']);
 
 /** [Update …] under an export: tells a deployment about the export. */
 const update = (action: string) =>

@@ -157,7 +157,7 @@ async function acceptAsked(
   if (acceptance.kind !== 'full') return;
   await tools.audit({ subject: wanted.project, result: 'refused: too many at once' });
   throw new UserFacingError(
-    message([[`${MAX_ASKED} of your digests are on their way. Ask again when they have arrived.`]]),
+    message([`${MAX_ASKED} of your digests are on their way. Ask again when they have arrived.`]),
   );
 }
 

@@ -185,15 +185,13 @@ function handledByMessage({ answer }: ExportRun, attempt: number, { user }: Call
   return handledMessage({ id: answer.byId, name: answer.by, did: did[answer.action] }, user.id);
 }
 
-const willMention = message([["I'll mention you when it ends."]]);
+const willMention = message(["I'll mention you when it ends."]);
 
 const mentionsFull = message([
-  [
-    `${MAX_WATCHERS} more people are already mentioned when it ends, which is the limit. Look in this thread then.`,
-  ],
+  `${MAX_WATCHERS} more people are already mentioned when it ends, which is the limit. Look in this thread then.`,
 ]);
 
-const linkBeingMade = message([["I'm making a link right now. Click again in a moment."]]);
+const linkBeingMade = message(["I'm making a link right now. Click again in a moment."]);
 
 /** Returns a run that makes a person's own link to the bundle of a completed export, and sends it by direct message. */
 const newLinkRun = (run: ExportRun, request: Caller, now: () => number): ExportRun => ({
@@ -217,7 +215,7 @@ const ownLinkButton = defineRunButton(exportActions.ownLink, async (run, { attem
   return own?.state === 'ended' ? linkSentMessage(own) : linkOnItsWay;
 });
 
-const linkOnItsWay = message([['Your own link is on its way, by direct message.']]);
+const linkOnItsWay = message(['Your own link is on its way, by direct message.']);
 
 /** To a person whose link was sent by direct message. */
 function linkSentMessage({ ending }: ExportRun): Message {
@@ -246,7 +244,7 @@ const newOwnLinkButton = defineButton({
 });
 
 const newerLinkExists = message([
-  ['You already asked for a newer link: see the latest message about it here.'],
+  'You already asked for a newer link: see the latest message about it here.',
 ]);
 
 const WATCH_MODAL = 'export.watch';
@@ -278,7 +276,7 @@ export const watchView = (run: ExportRun) =>
     title: 'Watch the export',
     submit: 'Watch it',
     callback: WATCH_MODAL,
-    intro: message([[`The export of ${site(run)} that you found in the platform's dashboard.`]]),
+    intro: message([`The export of ${site(run)} that you found in the platform's dashboard.`]),
     fields: [
       textField({
         block: 'job',
@@ -320,7 +318,7 @@ const toWatch =
 const settingsButton = defineRunButton(exportActions.settings, async (run, _button, caller, tools) => {
   const done = latestLink(run);
   if (done?.privately && run.requester.id !== caller.user.id)
-    return message([['This link went to somebody else. Click [Get my own link] in the thread.']]);
+    return message(['This link went to somebody else. Click [Get my own link] in the thread.']);
   const url = done && (await tools.loadLink(done.link));
   if (url === undefined) return noLink;
   const { deployments = [] } = tools.projects.find(({ name }) => name === run.project) ?? {};
@@ -332,9 +330,7 @@ const settingsButton = defineRunButton(exportActions.settings, async (run, _butt
 });
 
 const noLink = message([
-  [
-    'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
-  ],
+  'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
 ]);
 
 /** The `staticExport` section, ready to copy, the deployments that this person may update, and the features of each setup. */

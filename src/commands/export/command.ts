@@ -85,7 +85,7 @@ export const exportCommand = defineCommand({
   ],
 });
 
-const noCancelMessage = message([["Exports can't be cancelled once started; an unwanted one does no harm."]]);
+const noCancelMessage = message(["Exports can't be cancelled once started; an unwanted one does no harm."]);
 
 /** [Export a site]: opens a modal for all options. */
 const exportSiteButton = defineButton({

@@ -1,10 +1,11 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import type { ExportTarget } from '../../jobs/export/record.ts';
-import type { Project } from '../../projects.ts';
+import { type Project, projectNamed } from '../../projects.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { choiceField, formView, textField } from '../../slack/modals.ts';
 import { cut } from '../../slack/text.ts';
+import { projectFields } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ModalValues } from '../registry.ts';
 import { exportFlags } from './args.ts';
@@ -96,10 +97,8 @@ function soleDomain(projects: readonly Project[]): string | undefined {
   return others.length === 0 ? only : undefined;
 }
 
-const toChoices = (names: Iterable<string>) => [...names].map((name) => ({ label: name, value: name }));
-
 function domainField(initial: string | undefined, projects: readonly Project[]): InputBlock {
-  const choices = toChoices(new Set(allowedDomains(projects)));
+  const choices = [...new Set(allowedDomains(projects))].map((name) => ({ label: name, value: name }));
   const fits =
     choices.length > 0 &&
     choices.length <= SLACK_LIMITS.selectOptions &&
@@ -112,18 +111,9 @@ function domainField(initial: string | undefined, projects: readonly Project[]):
 function projectField(named: string | undefined, projects: readonly Project[]): InputBlock[] {
   const domains = allowedDomains(projects);
   const isUnambiguous = domains.length > 0 && new Set(domains).size === domains.length;
-  if (projects.length < 2 || isUnambiguous) return [];
-  const names = projects.map(({ name }) => name);
-  return [
-    choiceField({
-      block: 'project',
-      label: 'Project',
-      hint: 'Only needed if several projects have this domain.',
-      choices: toChoices(names.slice(0, SLACK_LIMITS.selectOptions)),
-      optional: true,
-      initial: names.find((name) => name.toLowerCase() === named?.toLowerCase()),
-    }),
-  ];
+  if (isUnambiguous) return [];
+  const hint = 'Only needed if several projects have this domain.';
+  return projectFields(projects, projectNamed(projects, named ?? '')?.name, { hint, optional: true });
 }
 
 export const exportModal: Modal = {

@@ -183,7 +183,7 @@ async function alreadyRunningReply(
 ): Promise<Message> {
   if (other === undefined || other.state === 'ended') {
     const what = run.domain === '' ? 'This export' : `An export of ${site(run)}`;
-    return message([[`${what} is just ending. Try again in a moment.`]]);
+    return message([`${what} is just ending. Try again in a moment.`]);
   }
   const thread = await cardPermalink(other, caller, tools);
   const mayFollow = await canSee(other, caller, tools.isPublic);

@@ -82,7 +82,7 @@ async function readAudit(lines: number, caller: Caller, tools: CommandTools): Pr
   await tools.requirePermission('admin', 'audit');
   const entries = await withTimeout(REDIS_TIMEOUT_MS, tools.auditLines(caller.teamId, lines)).catch(() => {
     throw new UserFacingError(
-      message([["My database isn't answering, so I can't read the audit log. Try again in a minute."]]),
+      message(["My database isn't answering, so I can't read the audit log. Try again in a minute."]),
     );
   });
   return auditMessage(entries);

@@ -13,7 +13,7 @@ export const updateNeeds: RunNeeds<UpdateRun> = {
   answered: (run, { id }) =>
     run.answer && startOf(run.answer.attempt) === id
       ? answeredMessage(run, run.answer)
-      : message([[`The question about ${nameOf(run)} was already answered.`]]),
+      : message([`The question about ${nameOf(run)} was already answered.`]),
 };
 
 /** Returns the deployment and the export as text. */

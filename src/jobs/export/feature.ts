@@ -20,7 +20,7 @@ export const exportNeeds: RunNeeds<ExportRun> = {
   answered: (run, { id }) =>
     run.answer && startOf(run.answer.attempt) === id
       ? answeredMessage(run, run.answer)
-      : message([[`The question about ${site(run)} was already answered: its thread shows the result.`]]),
+      : message([`The question about ${site(run)} was already answered: its thread shows the result.`]),
 };
 
 const startOf = (attempt: number) => `start ${attempt}`;
