@@ -5,7 +5,7 @@ import { threadChoices } from '../src/commands/agent/modal.ts';
 import { ephemeralMessage, offerMessage, threadNeeds } from '../src/jobs/agent/thread/ephemeral-view.ts';
 import type { ThreadRun } from '../src/jobs/agent/thread/record.ts';
 import { threadLine, threadMessages } from '../src/jobs/agent/thread/view.ts';
-import { scheduleLine, scheduleNeeds } from '../src/jobs/digest/schedule/view.ts';
+import { scheduleNeeds, scheduleNotes } from '../src/jobs/digest/schedule/view.ts';
 import { exportNeeds } from '../src/jobs/export/feature.ts';
 import { exportLine, runningMessage } from '../src/jobs/export/progress-view.ts';
 import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
@@ -127,7 +127,7 @@ function homesWith(words: string): Message[] {
     exportsWith(words).map((run) => exportLine(run, THREAD)),
     threadsWith(words).map((run) => threadLine(run, THREAD)),
   ].flat();
-  const running = [{ title: 'Running now', lines: [...lines, scheduleLine(schedule)], more: 0 }];
+  const running = [{ title: 'Running now', lines: [...lines, scheduleNotes.line(schedule)], more: 0 }];
   const views = [
     aHome({ needs, running, ended: lines }),
     aHome({ running, begin: [], left: [], may: [], refusal: refusalText([], { contacts: contacts(words) }) }),
@@ -180,7 +180,7 @@ const messagesWith = (words: string): Message[] => [
     refusal: 'cannot_dm_bot',
   }),
   offerMessage('m', words),
-  message([scheduleLine(aSchedule({ site: words, owner: { id: 'U0ANA', name: words } }))]),
+  message([scheduleNotes.line(aSchedule({ site: words, owner: { id: 'U0ANA', name: words } }))]),
   auditMessage({ done: [anAuditEntry({ subject: words })], refused: [] }),
   message([[unknownProjectText(words, ['acme'])], [notPermittedText('export', contacts(words))]]),
 ];

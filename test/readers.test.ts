@@ -2,9 +2,8 @@ import { expect, test } from 'vitest';
 import { agentCommand } from '../src/commands/agent/command.ts';
 import { readCommand, type SlashCommand } from '../src/commands/command.ts';
 import { quotedWords, readPage, subjectText } from '../src/commands/digest/ask.ts';
-import { digestCommand } from '../src/commands/digest/command.ts';
+import { digestCommand, digestProjects } from '../src/commands/digest/command.ts';
 import { scheduleModal } from '../src/commands/digest/modal.ts';
-import { digestProjects } from '../src/commands/digest/schedules.ts';
 import { readPaths, readVersion, unquoted } from '../src/commands/export/args.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
 import { type CommandTools, UserFacingError } from '../src/commands/intake.ts';
@@ -24,7 +23,7 @@ import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phr
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
 import { pagesCsv } from '../src/jobs/digest/edition/files.ts';
 import { pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
-import { scheduleLine } from '../src/jobs/digest/schedule/view.ts';
+import { scheduleNotes } from '../src/jobs/digest/schedule/view.ts';
 import { readRange } from '../src/jobs/digest/weeks.ts';
 import { isZone } from '../src/jobs/schedule/timetable.ts';
 import { readTypedJob } from '../src/jobs/typed-job.ts';
@@ -95,7 +94,7 @@ const readers: Record<string, Reader> = {
       { ticked: { sections: [text], alerts: [text] }, about: undefined },
     ),
   'a digest in a list': (text) =>
-    message([scheduleLine(aSchedule({ site: text, owner: { id: 'U1', name: text } }))]),
+    message([scheduleNotes.line(aSchedule({ site: text, owner: { id: 'U1', name: text } }))]),
   status: typedAfter(statusCommand),
   'whom to ask': (text) => readConfigFile(`contact: ${JSON.stringify(text)}`, 'docket.yml', {}),
   parseThreadText,

@@ -1,24 +1,32 @@
 import type { InputBlock } from '@slack/types';
 import { z } from 'zod';
-import { changeSchedule, type Schedule } from '../jobs/schedule/record.ts';
+import {
+  changeSchedule,
+  newSchedule,
+  type Schedule,
+  type ScheduleKind,
+  schedulesOf,
+} from '../jobs/schedule/record.ts';
 import { isZone, type Timetable, timetable, WEEKDAYS, zoneGroups } from '../jobs/schedule/timetable.ts';
-import { conversationOf, filterVisible, type VisibleKind } from '../jobs/visibility.ts';
+import type { scheduleViews } from '../jobs/schedule/view.ts';
+import { conversationOf, filterVisible } from '../jobs/visibility.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import { type ButtonParts, compose, type Message, message, type Part } from '../slack/blocks.ts';
+import { compose, type Message, message, type Part } from '../slack/blocks.ts';
 import { channelField, choiceField, timeField } from '../slack/modals.ts';
 import { cut, formatCount, singleLine } from '../slack/text.ts';
-import type { RunStore } from '../store/runs.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from './intake.ts';
-import { type ButtonAction, defineButton, type ModalValues } from './registry.ts';
+import { type ButtonAction, defineButton, type ModalValues, type SubmitResult } from './registry.ts';
 
 // Shared by the commands and modals of all schedules.
 
 /** A modal's trigger expires soon. If the look-up of a time zone takes longer than this, the modal begins with UTC. */
 const ZONE_TIMEOUT_MS = 400;
 
-/** Returns a person's time zone, if Slack tells it in time. */
-export const zoneOf = async ({ user }: Caller, tools: CommandTools): Promise<string | undefined> =>
-  withTimeout(ZONE_TIMEOUT_MS, tools.personZone(user.id)).catch(() => undefined);
+/** Returns a person's time zone if Slack tells it in time, else UTC. */
+export async function zoneOf({ user }: Caller, tools: CommandTools): Promise<string> {
+  const zone = await withTimeout(ZONE_TIMEOUT_MS, tools.personZone(user.id)).catch(() => undefined);
+  return zone !== undefined && isZone(zone) ? zone : 'UTC';
+}
 
 /** The value of a choice that means every day. */
 const DAILY = 'daily';
@@ -90,32 +98,29 @@ type RunSchedule<Run> = (run: Run, caller: Caller, tools: CommandTools) => Promi
 
 /** Returns the functions behind the commands and buttons of one feature's schedules. */
 export function scheduleCommands<Run extends Schedule>(feature: {
-  kind: VisibleKind<Run>;
-  schedulesOf(teamId: string, runs: Pick<RunStore, 'activeOf'>): Promise<Run[]>;
-  views: {
-    entry(run: Run, readerId: string): Message;
-    changed(run: Run): Message;
-    buttons(run: Run, ...actions: ('resume' | 'remove')[]): ButtonParts[];
-  };
-  /** The command that sets one up, and the one that lists all. */
-  create: string;
+  kind: ScheduleKind<Run>;
+  views: Pick<
+    ReturnType<typeof scheduleViews<Run, never>>,
+    'what' | 'create' | 'entry' | 'changed' | 'buttons'
+  >;
+  /** The command that lists all. */
   list: string;
-  /** Such as "weekly digest", and "digest". */
-  what: string;
+  /** What is scheduled, such as "export", and what a channel has one of. */
   short: string;
+  one: string;
   /** How to find schedules that a list leaves out. */
   more: string;
   /** What the owner gets a message about. */
   trouble: string;
 }) {
-  const { kind, views, what, short } = feature;
-  const create = { code: feature.create };
+  const { kind, views, short } = feature;
+  const create = { code: views.create };
   const removed = message([[`This ${kind.what} was already removed. `, create, ' sets one up.']]);
 
   /** Returns the schedules that this person may see: this channel's first, then by due time. */
   async function find(caller: Caller, tools: CommandTools, isWanted: (run: Run) => boolean = () => true) {
     const { channel, teamId } = caller;
-    const all = await tools.intake.read(caller, ({ runs }) => feature.schedulesOf(teamId, runs));
+    const all = await tools.intake.read(caller, ({ runs }) => schedulesOf(kind, teamId, runs));
     const visible = await filterVisible(all.filter(isWanted), kind.visible, caller, tools.isPublic);
     const isElsewhere = (run: Run) => Number(run.channel !== channel.id);
     return visible.toSorted(
@@ -183,7 +188,7 @@ export function scheduleCommands<Run extends Schedule>(feature: {
         return message([['It is already paused.']], views.buttons(before, 'resume'));
       if (after === undefined || done === undefined) return views.changed(after ?? before);
       const [state, next] = done;
-      const subject = ` · the ${what} of ${cut(singleLine(after.site), 80)} in `;
+      const subject = ` · the ${views.what} of ${cut(singleLine(after.site), 80)} in `;
       return message(
         [[{ bold: state }, subject, { channel: after.channel }], next],
         change === 'pause' ? views.buttons(after, 'resume', 'remove') : [],
@@ -200,6 +205,20 @@ export function scheduleCommands<Run extends Schedule>(feature: {
 
   return {
     ...{ find, list, load, save },
+
+    /** Stores a new schedule. If the channel has the same one already, returns the form with this problem. */
+    async create<Wanted extends Pick<Run, 'project' | 'site' | 'channel' | 'timetable'>>(
+      wanted: Wanted,
+      caller: Caller,
+      tools: CommandTools,
+    ): Promise<SubmitResult> {
+      const isPublic = await tools.isPublic(wanted.channel);
+      const run = newSchedule({ ...wanted, job: kind.job, isPublic }, caller, tools.now());
+      if ((await tools.intake.start(run, caller)).kind !== 'claimed') return { kind: 'closed' };
+      await tools.audit({ subject: wanted.site, result: 'scheduled already' });
+      const text = `That channel already has a ${feature.one} of ${cut(singleLine(wanted.site), 40)}. Close this, type ${feature.list}, and choose [Change].`;
+      return { kind: 'problems', problems: { channel: text } };
+    },
 
     /** The functions of the buttons that all schedules have. Slack asks for confirmation before a removal. */
     actions: {

@@ -12,16 +12,18 @@ import { SECTIONS } from '../../jobs/digest/model.ts';
 import { post, type ScheduleRun } from '../../jobs/digest/schedule/record.ts';
 import { finalAtMs, lastCompleteWeek, readRange } from '../../jobs/digest/weeks.ts';
 import { conversationOf, requestRunId } from '../../jobs/visibility.ts';
-import { chooseProjectMessage } from '../../jobs/wording-view.ts';
+import { chooseProjectMessage, unknownProjectText } from '../../jobs/wording-view.ts';
+import { type Project, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
+import { agentProjects } from '../agent/follow.ts';
 import { defineCommand, helpMessage, optional, projectFlag, subcommand } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 import { defineButton, type Registry } from '../registry.ts';
+import { zoneOf } from '../schedule.ts';
 import { askAgentButton, askModals } from './ask.ts';
-import { openChangeModal, openCreateModal, scheduleModal } from './modal.ts';
-import { digestProjects, digestSchedules, findSchedules, siteOf } from './schedules.ts';
+import { createModalView, digestSchedules, openChangeModal, scheduleModal, siteOf } from './modal.ts';
 
 const flags = { project: projectFlag };
 
@@ -74,9 +76,32 @@ export const digestCommand = defineCommand({
 });
 
 /** Opens the modal for a new schedule; if only one project is possible, it is preselected. */
-function create(named: string | undefined, caller: Caller, tools: CommandTools): Promise<undefined> {
-  const [project, ...others] = digestProjects(named, caller.channel.id, tools);
-  return openCreateModal(others.length === 0 ? project : undefined, caller, tools);
+async function create(named: string | undefined, caller: Caller, tools: CommandTools): Promise<undefined> {
+  const [sole, ...others] = digestProjects(named, caller.channel.id, tools);
+  const project = others.length === 0 ? sole : undefined;
+  const zone = await zoneOf(caller, tools);
+  await tools.openModal(caller, createModalView({ project, zone }, caller, tools));
+  return undefined;
+}
+
+/** Returns the schedules that this person may see, of a typed project. */
+function findSchedules(typed: string | undefined, caller: Caller, tools: CommandTools) {
+  const [named] = typed === undefined ? [] : digestProjects(typed, caller.channel.id, tools);
+  return digestSchedules.find(caller, tools, ({ project }) => named === undefined || project === named.name);
+}
+
+/** Returns the named project, else the channel's, else all with numbers. Throws a `UserFacingError` if there is none. */
+export function digestProjects(
+  named: string | undefined,
+  channel: string,
+  { projects }: Pick<CommandTools, 'projects'>,
+): Project[] {
+  // Analytics, like agents, need the project's id.
+  const known = agentProjects(projects);
+  const resolved = resolveProject(known, { named, channel });
+  if (resolved.kind === 'project') return [resolved.project];
+  if (resolved.kind === 'ambiguous') return resolved.among;
+  throw new UserFacingError(message([unknownProjectText(named ?? '', resolved.known)]));
 }
 
 /** Maximum pending digests that one person requested; each costs up to 20 of the hour's requests. */

@@ -2,20 +2,43 @@ import { isDeepStrictEqual } from 'node:util';
 import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
-import { type ScheduleRun, scheduleRun } from '../../jobs/digest/schedule/record.ts';
-import { changedMessage } from '../../jobs/digest/schedule/view.ts';
+import { type ScheduleRun, scheduleKind, scheduleRun } from '../../jobs/digest/schedule/record.ts';
+import { changedMessage, scheduleNotes } from '../../jobs/digest/schedule/view.ts';
 import { earliestSafe, lastCompleteWeek } from '../../jobs/digest/weeks.ts';
-import { changeTimetable, newSchedule } from '../../jobs/schedule/record.ts';
-import { isZone, timetableText } from '../../jobs/schedule/timetable.ts';
-import { type Project, projectsWithId } from '../../projects.ts';
+import { changeTimetable } from '../../jobs/schedule/record.ts';
+import { timetableText } from '../../jobs/schedule/timetable.ts';
+import { defaultDomain, type Project, projectsWithId } from '../../projects.ts';
 import { message } from '../../slack/blocks.ts';
 import { checkboxField, formView } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { projectFields } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
-import { CANNOT_SEE, mayUse, placeField, readTimetable, timetableFields, zoneOf } from '../schedule.ts';
-import { digestSchedules, siteOf } from './schedules.ts';
+import {
+  CANNOT_SEE,
+  mayUse,
+  placeField,
+  readTimetable,
+  scheduleCommands,
+  timetableFields,
+} from '../schedule.ts';
+
+export const digestSchedules = scheduleCommands<ScheduleRun>({
+  ...{ kind: scheduleKind, views: scheduleNotes },
+  ...{ list: '/docs-digest list', short: 'digest', one: 'digest' },
+  more: 'name the project to find them',
+  trouble: 'it cannot be posted',
+});
+
+/** The subject of a project's digest, for display. */
+export function siteOf(
+  { name, domains }: Project,
+  { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
+) {
+  const domain = defaultDomain(projects, { named: name, channel: '' }, docsDomain);
+  // The environment's project has a name that nobody chose.
+  return domain ?? (domains === undefined ? 'your docs' : name);
+}
 
 const CALLBACK_ID = 'digest.schedule';
 
@@ -27,25 +50,14 @@ const sectionLabels: Record<Section, string> = {
 
 const UNUSUAL_DAYS = 'unusual';
 
-/** Opens the modal for a new schedule; `project` is preselected. */
-export async function openCreateModal(
-  project: Project | undefined,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<undefined> {
-  const zone = await zoneOf(caller, tools);
-  await tools.openModal(caller, createModalView({ project, zone }, caller, tools));
-  return undefined;
-}
-
-/** Asks for the settings of a new schedule. */
+/** Asks for the settings of a new schedule; `project` is preselected. */
 export function createModalView(
-  { project, zone }: { project: Project | undefined; zone: string | undefined },
+  { project, zone }: { project: Project | undefined; zone: string },
   caller: Pick<Caller, 'channel'>,
   tools: Pick<CommandTools, 'projects' | 'now'>,
 ): ModalView {
   const known = projectsWithId(tools.projects);
-  const usual = { weekday: 1, time: '09:00', zone: zone !== undefined && isZone(zone) ? zone : 'UTC' };
+  const usual = { weekday: 1, time: '09:00', zone };
   return formView({
     title: 'Set up a weekly digest',
     submit: 'Set up',
@@ -121,9 +133,10 @@ export const scheduleModal: Modal = {
       return choices ? change(about, choices, caller, tools) : { kind: 'problems', problems };
     }
     const place = await readPlace(values, caller, tools, problems);
-    return place && choices
-      ? create({ ...place, ...choices }, caller, tools)
-      : { kind: 'problems', problems };
+    if (!place || !choices) return { kind: 'problems', problems };
+    const { project, channel } = place;
+    const wanted = { ...choices, project: project.name, site: siteOf(project, tools), channel };
+    return digestSchedules.create(wanted, caller, tools);
   },
 };
 
@@ -151,23 +164,6 @@ async function readPlace(
   else if (project === undefined) problems[named === undefined ? 'channel' : 'project'] = 'Choose a project.';
   else return { project, channel };
   return undefined;
-}
-
-async function create(
-  { project, channel, ...choices }: Settings & { project: Project; channel: string },
-  caller: Caller,
-  tools: CommandTools,
-): Promise<SubmitResult> {
-  const place = { project: project.name, site: siteOf(project, tools), channel };
-  const wanted = { job: 'digest-schedule' as const, ...place, isPublic: await tools.isPublic(channel) };
-  const acceptance = await tools.intake.start(
-    newSchedule({ ...wanted, ...choices }, caller, tools.now()),
-    caller,
-  );
-  if (acceptance.kind !== 'claimed') return { kind: 'closed' };
-  await tools.audit({ subject: place.site, result: 'scheduled already' });
-  const text = `That channel already has a digest of ${cut(singleLine(place.site), 40)}. Close this, type /docs-digest list, and choose [Change].`;
-  return { kind: 'problems', problems: { channel: text } };
 }
 
 async function change(

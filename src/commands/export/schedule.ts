@@ -1,18 +1,15 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InputBlock, ModalView } from '@slack/types';
-import type { ExportTarget } from '../../jobs/export/record.ts';
 import {
   type ExportSchedule,
   exportNow,
   exportScheduleActions,
   exportScheduleKind,
-  exportSchedulesOf,
   isExporting,
   labelAt,
 } from '../../jobs/export-schedule/record.ts';
 import { exportScheduleViews } from '../../jobs/export-schedule/view.ts';
-import { changeTimetable, newSchedule } from '../../jobs/schedule/record.ts';
-import { isZone } from '../../jobs/schedule/timetable.ts';
+import { changeTimetable } from '../../jobs/schedule/record.ts';
 import type { Project } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
@@ -35,9 +32,8 @@ import { exportFlags } from './args.ts';
 import { contentFields, readTarget, siteFields } from './modal.ts';
 
 const schedules = scheduleCommands<ExportSchedule>({
-  ...{ kind: exportScheduleKind, schedulesOf: exportSchedulesOf, views: exportScheduleViews },
-  ...{ create: '/docs-export schedule', list: '/docs-export schedule list' },
-  ...{ what: 'scheduled export', short: 'export' },
+  ...{ kind: exportScheduleKind, views: exportScheduleViews },
+  ...{ list: '/docs-export schedule list', short: 'export', one: 'schedule' },
   more: 'their channels list them first',
   trouble: 'an export fails',
 });
@@ -83,12 +79,12 @@ const nameIn = (value: string) => value.slice(value.indexOf(' ') + 1);
 
 /** Asks for the settings of a new schedule. */
 export function createScheduleView(
-  zone: string | undefined,
+  zone: string,
   caller: Pick<Caller, 'channel'>,
   { projects, docsDomain }: Pick<CommandTools, 'projects' | 'docsDomain'>,
   mayDeploy: boolean,
 ): ModalView {
-  const timetable = { time: '06:00', zone: zone !== undefined && isZone(zone) ? zone : 'UTC' };
+  const timetable = { time: '06:00', zone };
   return formView({
     title: 'Schedule an export',
     submit: 'Schedule',
@@ -139,9 +135,9 @@ export const exportScheduleModal: Modal = {
     if (!known && !(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
     const timetable = readTimetable(values, problems, true);
     const site = known && { domain: known.site, project: known.project };
-    const privately = known?.privately ?? !caller.user.fullMember;
+    const isPrivate = known?.privately ?? !caller.user.fullMember;
     // The first export shows whether the platform knows the domain.
-    const read = readTarget({ ...values, ...site }, privately, caller, tools, true);
+    const read = readTarget({ ...values, ...site }, isPrivate, caller, tools, true);
     const target = 'target' in read ? read.target : undefined;
     if ('problems' in read) Object.assign(problems, read.problems);
     const label = target && timetable && labelProblem({ ...target, timetable }, tools.now());
@@ -163,9 +159,12 @@ export const exportScheduleModal: Modal = {
       { site: target.domain, deployments: [...deployments, ...(known?.deployments ?? [])] },
       tools,
     );
-    return known
-      ? change(known.id, settings, caller, tools)
-      : create({ ...settings, ...target, channel }, caller, tools);
+    if (known) return change(known.id, settings, caller, tools);
+    const { domain, project, privately } = target;
+    // One for each site in a channel.
+    const claim = idOf('export-schedule', caller.teamId, channel, project, domain);
+    const wanted = { ...settings, project, site: domain, channel, claim, privately };
+    return schedules.create(wanted, caller, tools);
   },
 };
 
@@ -173,24 +172,6 @@ export const exportScheduleModal: Modal = {
 function labelProblem(settings: Pick<Settings, 'version' | 'timetable'>, nowMs: number): string | undefined {
   const read = exportFlags.version.read(labelAt(settings, nowMs));
   return read.kind === 'unclear' ? read.problem : undefined;
-}
-
-async function create(
-  { domain: site, ...chosen }: Settings & ExportTarget & { channel: string },
-  caller: Caller,
-  tools: CommandTools,
-): Promise<SubmitResult> {
-  const { channel, project } = chosen;
-  const wanted = {
-    ...{ job: 'export-schedule' as const, site, ...chosen, isPublic: await tools.isPublic(channel) },
-    // One for each site in a channel.
-    claim: idOf('export-schedule', caller.teamId, channel, project, site),
-  };
-  const acceptance = await tools.intake.start(newSchedule(wanted, caller, tools.now()), caller);
-  if (acceptance.kind !== 'claimed') return { kind: 'closed' };
-  await tools.audit({ subject: site, result: 'scheduled already' });
-  const text = `That channel already has a schedule of ${cut(singleLine(site), 40)}. Close this, type /docs-export schedule list, and choose [Change].`;
-  return { kind: 'problems', problems: { channel: text } };
 }
 
 async function change(

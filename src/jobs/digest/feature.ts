@@ -6,16 +6,15 @@ import { hourlyLimit } from '../wording-view.ts';
 import { setUpButton } from './buttons.ts';
 import { editionRun } from './edition/record.ts';
 import { analyticsLimit } from './figures/job.ts';
-import { type ScheduleRun, scheduleKind, schedulesOf } from './schedule/record.ts';
-import { scheduleLine, scheduleNeeds } from './schedule/view.ts';
+import { type ScheduleRun, scheduleKind } from './schedule/record.ts';
+import { scheduleNeeds, scheduleNotes } from './schedule/view.ts';
 
 export const digestFeature: Feature = {
   permission: { name: 'digest', may: 'Set up digests, and ask for them', cannot: 'set up digests' },
 
   ...scheduleFeature<ScheduleRun>({
-    ...{ kind: scheduleKind, job: 'digest-schedule', schedulesOf },
-    ...{ title: 'Scheduled', statusTitle: 'Schedules', what: 'weekly digest' },
-    line: (run, userId) => ['Weekly digest · ', ...scheduleLine(run, userId)],
+    ...{ kind: scheduleKind, views: scheduleNotes },
+    ...{ title: 'Scheduled', statusTitle: 'Schedules', label: 'Weekly digest' },
     ...{ needs: scheduleNeeds, isUsual: true },
   }),
 

@@ -1,10 +1,8 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
-import type { RunStore } from '../../store/runs.ts';
 import { updateState } from '../deployment/record.ts';
 import { type ExportRun, endingKinds, newExportRun } from '../export/record.ts';
-import { schedule, visibleSchedule } from '../schedule/record.ts';
-import type { VisibleKind } from '../visibility.ts';
+import { schedule, scheduleKindOf } from '../schedule/record.ts';
 
 /** Exports of a site at the times of a timetable; `site` is the domain. `job.ts` has its steps. */
 export const exportSchedule = schedule.extend({
@@ -44,20 +42,9 @@ export const exportSchedule = schedule.extend({
 export type ExportSchedule = z.infer<typeof exportSchedule>;
 export type Latest = NonNullable<ExportSchedule['latest']>;
 
-export const exportScheduleKind: VisibleKind<ExportSchedule> = {
-  what: 'export schedule',
-  record: exportSchedule,
-  visible: visibleSchedule,
-};
-
-/** Returns the export schedules of a workspace. */
-export const exportSchedulesOf = async (
-  teamId: string,
-  runs: Pick<RunStore, 'activeOf'>,
-): Promise<ExportSchedule[]> =>
-  (await runs.activeOf(exportSchedule, 'export-schedule')).filter(
-    (run) => run.teamId === teamId && run.state !== 'removed',
-  );
+export const exportScheduleKind = scheduleKindOf({
+  ...{ what: 'export schedule', job: 'export-schedule' as const, record: exportSchedule },
+});
 
 /** Returns the label of the export that is due then. */
 export function labelAt(

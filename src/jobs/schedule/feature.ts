@@ -1,43 +1,40 @@
 import { moment, type Part } from '../../slack/blocks.ts';
 import { countOf, formatCount } from '../../slack/text.ts';
-import type { RunStore } from '../../store/runs.ts';
 import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
-import type { VisibleKind } from '../visibility.ts';
 import { statusLine } from '../wording-view.ts';
-import type { Schedule } from './record.ts';
+import { type Schedule, type ScheduleKind, schedulesOf } from './record.ts';
+import type { scheduleViews } from './view.ts';
 
 /** Returns the lines about schedules on Home and in `/docs-status`. */
 export function scheduleFeature<Run extends Schedule>(parts: {
-  kind: VisibleKind<Run>;
-  job: Run['job'];
+  kind: ScheduleKind<Run>;
+  views: Pick<ReturnType<typeof scheduleViews<Run, never>>, 'what' | 'line'>;
   /** The title of the list on Home, and that of the line in the status. */
   title: string;
   statusTitle: string;
-  /** Such as "weekly digest". */
-  what: string;
-  schedulesOf(teamId: string, runs: Pick<RunStore, 'activeOf'>): Promise<Run[]>;
-  line(run: Run, readerId: string): Part[];
+  /** The first word of its line on Home. */
+  label: string;
   needs?: RunNeeds<Run>;
   /** If there is no schedule, whether the status has a line about that. */
   isUsual?: boolean;
 }): Required<Pick<Feature, 'homeRuns' | 'status'>> {
-  const { kind, job, title, statusTitle, what, schedulesOf, line, needs, isUsual } = parts;
+  const { kind, views, title, statusTitle, label, needs, isUsual } = parts;
   return {
     homeRuns: defineHomeRuns<Run>({
-      ...{ job, title, ...kind, ...(needs && { needs }) },
+      ...{ title, ...kind, ...(needs && { needs }) },
       // A person's request expires; their schedule does not.
       lasting: async (teamId, userId, { runs }) =>
-        (await schedulesOf(teamId, runs)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
+        (await schedulesOf(kind, teamId, runs)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
       entry: (run, userId) =>
         run.owner.id !== userId || run.state === 'removed'
           ? undefined
-          : { line: async () => line(run, userId) },
+          : { line: async () => [`${label} · `, ...views.line(run, userId)] },
     }),
     status: {
       async lines(teamId, _, { runs }) {
-        const schedules = await schedulesOf(teamId, runs);
+        const schedules = await schedulesOf(kind, teamId, runs);
         if (schedules.length === 0 && !isUsual) return [];
-        return [statusLine(statusTitle, ...countParts(what, schedules))];
+        return [statusLine(statusTitle, ...countParts(views.what, schedules))];
       },
       unknown: [statusLine(statusTitle, "can't be read right now")],
     },

@@ -1,8 +1,8 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
-import { runBase } from '../../store/runs.ts';
-import { type Person, person, type RunRequest, requestRunId } from '../visibility.ts';
+import { type RunStore, runBase } from '../../store/runs.ts';
+import { type Person, person, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
 import { nextOccurrence, type Timetable, timetable } from './timetable.ts';
 
 /** A run with work at the times of a timetable, until a person removes it. A feature adds its own fields. */
@@ -34,12 +34,25 @@ export const schedule = runBase.extend({
 });
 export type Schedule = z.infer<typeof schedule>;
 
-/** Visible to people who can read its channel. */
-export const visibleSchedule = ({ owner, channel, isPublic }: Schedule) => ({
-  requester: owner,
-  asked: { channel, isPublic },
-  inDirectMessage: false,
+/** The schedules of one feature; each is visible to people who can read its channel. */
+export type ScheduleKind<Run extends Schedule> = VisibleKind<Run> & { job: Run['job'] };
+
+export const scheduleKindOf = <Run extends Schedule>(
+  kind: Pick<ScheduleKind<Run>, 'what' | 'job' | 'record'>,
+): ScheduleKind<Run> => ({
+  ...kind,
+  visible: ({ owner, channel, isPublic }) => ({
+    ...{ requester: owner, asked: { channel, isPublic }, inDirectMessage: false },
+  }),
 });
+
+/** Returns the schedules of one feature in a workspace. */
+export const schedulesOf = async <Run extends Schedule>(
+  { record, job }: ScheduleKind<Run>,
+  teamId: string,
+  runs: Pick<RunStore, 'activeOf'>,
+): Promise<Run[]> =>
+  (await runs.activeOf(record, job)).filter((run) => run.teamId === teamId && run.state !== 'removed');
 
 /** Returns a schedule in state `testing`: its test post has to show that the app may post in the channel. */
 export const newSchedule = <

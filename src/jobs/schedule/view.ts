@@ -109,6 +109,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
   }
 
   return {
+    ...{ what: words.what, create: words.create },
     site,
     buttons,
     primaryFirst,

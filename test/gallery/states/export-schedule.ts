@@ -93,7 +93,7 @@ export const exportScheduleStates: GalleryState[] = [
   modal('schedule/modal/create', createScheduleView('Europe/Berlin', aCaller(), tools(acme, beta), false)),
   modal(
     'schedule/modal/create, one domain, no zone',
-    createScheduleView(undefined, aCaller(), tools(beta), false),
+    createScheduleView('UTC', aCaller(), tools(beta), false),
   ),
   modal(
     'schedule/modal/change',

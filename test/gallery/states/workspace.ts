@@ -3,7 +3,7 @@ import { registry } from '../../../src/commands/index.ts';
 import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
-import { scheduleLine, scheduleNeeds } from '../../../src/jobs/digest/schedule/view.ts';
+import { scheduleNeeds, scheduleNotes } from '../../../src/jobs/digest/schedule/view.ts';
 import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import type { RunNeeds } from '../../../src/jobs/feature.ts';
@@ -54,7 +54,11 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
       more: 0,
     },
     { title: 'What you follow', lines: [threadLine(aThread(), THREAD, ana.id)], more: 0 },
-    { title: 'Scheduled', lines: [['Weekly digest · ', ...scheduleLine(aSchedule(), ana.id)]], more: 0 },
+    {
+      title: 'Scheduled',
+      lines: [['Weekly digest · ', ...scheduleNotes.line(aSchedule(), ana.id)]],
+      more: 0,
+    },
   ],
   ended: [exportLine(ended(anEnding.failed), undefined, ana.id)],
   may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],

@@ -1,7 +1,5 @@
 import { z } from 'zod';
-import type { RunStore } from '../../../store/runs.ts';
-import { doneUntil, schedule, visibleSchedule } from '../../schedule/record.ts';
-import type { VisibleKind } from '../../visibility.ts';
+import { doneUntil, schedule, scheduleKindOf } from '../../schedule/record.ts';
 import { editionEnding } from '../edition/record.ts';
 import { type Counts, SECTIONS } from '../model.ts';
 import { lastCompleteWeek } from '../weeks.ts';
@@ -43,17 +41,7 @@ export const scheduleRun = schedule.extend({
 });
 export type ScheduleRun = z.infer<typeof scheduleRun>;
 
-export const scheduleKind: VisibleKind<ScheduleRun> = {
-  what: 'digest',
-  record: scheduleRun,
-  visible: visibleSchedule,
-};
-
-/** Returns the schedules of a workspace. */
-export const schedulesOf = async (teamId: string, runs: Pick<RunStore, 'activeOf'>): Promise<ScheduleRun[]> =>
-  (await runs.activeOf(scheduleRun, 'digest-schedule')).filter(
-    (run) => run.teamId === teamId && run.state !== 'removed',
-  );
+export const scheduleKind = scheduleKindOf({ what: 'digest', job: 'digest-schedule', record: scheduleRun });
 
 const WEEK_MS = 7 * 24 * 3_600_000;
 

@@ -26,7 +26,6 @@ const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
   ownerLeft: ['continues, but', 'The new owner gets a message if it cannot be posted.'],
 });
 const { site, primaryFirst } = views;
-export const { buttons: scheduleButtons, line: scheduleLine, entry: scheduleEntry } = views;
 
 /** To the person who changed it: the change may skip a week, or resume the schedule. */
 export const changedMessage = (run: ScheduleRun, leftOut?: Week): Message =>

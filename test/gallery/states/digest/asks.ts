@@ -103,7 +103,7 @@ export const digestModalStates: GalleryState[] = [
   modal(
     'digest/modal/set up, one project, no zone',
     createModalView(
-      { project: undefined, zone: undefined },
+      { project: undefined, zone: 'UTC' },
       aCaller({ channel: { id: 'D0ANA', name: 'directmessage' } }),
       {
         ...tools,

@@ -1,10 +1,5 @@
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
-import {
-  alertMessage,
-  changedMessage,
-  scheduleEntry,
-  scheduleNotes,
-} from '../../../../src/jobs/digest/schedule/view.ts';
+import { alertMessage, changedMessage, scheduleNotes } from '../../../../src/jobs/digest/schedule/view.ts';
 import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
 import type { Message } from '../../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
@@ -21,7 +16,7 @@ type Failure = Omit<NonNullable<ScheduleRun['failure']>, 'week'>;
 const failure = (failed: Failure) => aSchedule({ failures: 1, failure: { ...failed, week: '2026-W37' } });
 const missed = Array.from({ length: 7 }, (_, index) => NOW_MS - (7 - index) * 7 * DAY);
 const listed = (name: string, changes: Partial<ScheduleRun>) =>
-  post(`digest/list/${name}`, scheduleEntry(aSchedule(changes), 'U0BEN'));
+  post(`digest/list/${name}`, scheduleNotes.entry(aSchedule(changes), 'U0BEN'));
 
 const WHY: [string, Failure][] = [
   ['not in the channel', { why: 'place', code: 'not_in_channel' }],
