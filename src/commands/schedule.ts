@@ -8,7 +8,7 @@ import {
   schedulesOf,
 } from '../jobs/schedule/record.ts';
 import { isZone, type Timetable, timetable, WEEKDAYS, zoneGroups } from '../jobs/schedule/timetable.ts';
-import type { scheduleViews } from '../jobs/schedule/view.ts';
+import type { ScheduleViews } from '../jobs/schedule/view.ts';
 import { conversationOf, filterVisible } from '../jobs/visibility.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { compose, type Message, message, type Part } from '../slack/blocks.ts';
@@ -99,10 +99,7 @@ type RunSchedule<Run> = (run: Run, caller: Caller, tools: CommandTools) => Promi
 /** Returns the functions behind the commands and buttons of one feature's schedules. */
 export function scheduleCommands<Run extends Schedule>(feature: {
   kind: ScheduleKind<Run>;
-  views: Pick<
-    ReturnType<typeof scheduleViews<Run, never>>,
-    'what' | 'create' | 'entry' | 'changed' | 'buttons'
-  >;
+  views: ScheduleViews<Run>;
   /** The command that lists all. */
   list: string;
   /** What is scheduled, such as "export", and what a channel has one of. */

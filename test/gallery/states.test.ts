@@ -29,6 +29,7 @@ describe('every state is in the gallery:', () => {
     'readPlace',
     'readSafeTimetable',
     'readTarget',
+    'siteOf',
   ];
 
   test('each branch of a view that has words of its own is reached', async () => {

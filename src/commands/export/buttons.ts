@@ -98,12 +98,6 @@ const withAnswer = (
   action: 'watchIt' | 'startAgain' | 'leave',
 ): ExportRun => ({ ...run, answer: { attempt, by, byId, action } });
 
-/** The start was unknown and a person found its job. */
-function adoptJobId(run: ExportRun, jobId: string, by: Person, nowMs: number): ExportRun {
-  const known = { jobId, startedAtMs: run.attemptAtMs, unknownJobId: undefined, pollFailure: undefined };
-  return withAnswer(advance(run, { state: 'watching', ...known }, nowMs), run, by, 'watchIt');
-}
-
 /** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
 type Transition = (run: ExportRun, by: Person, nowMs: number) => ExportRun | undefined;
 
@@ -249,27 +243,27 @@ const newerLinkExists = message([
 
 const WATCH_MODAL = 'export.watch';
 
+/** A click to name the job of a start, while the question that the button was shown for is open. */
+const whileOpen =
+  (click: Click): Click =>
+  async (run, button, caller, tools) => {
+    const { schedule: id, state, attempt, domain } = run;
+    if (state !== 'unknown' || attempt !== button.attempt)
+      return handledByMessage(run, button.attempt, caller);
+    // A schedule updates its deployments to the job that this person names.
+    const schedule = id === undefined ? undefined : await tools.intake.loadKnown(id, exportSchedule, caller);
+    if (schedule && schedule.deployments.length > 0) await tools.requirePermission('deploy', domain);
+    return click(run, button, caller, tools);
+  };
+
 /** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */
-const watchItButton = defineRunButton(exportActions.watchIt, async (run, button, caller, tools) => {
-  if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
-  await requireDeployOfSchedule(run, caller, tools);
-  await tools.openModal(caller, watchView(run), button);
-  return undefined;
-});
-
-/** A schedule updates its deployments to the job that this person names. */
-async function requireDeployOfSchedule(
-  { schedule: id, domain }: ExportRun,
-  caller: Caller,
-  tools: CommandTools,
-) {
-  const schedule = id === undefined ? undefined : await tools.intake.loadKnown(id, exportSchedule, caller);
-  if (schedule && schedule.deployments.length > 0) await tools.requirePermission('deploy', domain);
-}
-
-/** Whether the question that a button was shown for is still open. */
-const isQuestionOpen = (run: ExportRun, { attempt }: RunButton) =>
-  run.state === 'unknown' && run.attempt === attempt;
+const watchItButton = defineRunButton(
+  exportActions.watchIt,
+  whileOpen(async (run, button, caller, tools) => {
+    await tools.openModal(caller, watchView(run), button);
+    return undefined;
+  }),
+);
 
 export const watchView = (run: ExportRun) =>
   formView({
@@ -301,18 +295,18 @@ export const watchModal: Modal = {
   },
 };
 
-const toWatch =
-  (jobId: string): Click =>
-  async (run, button, caller, tools) => {
-    if (!isQuestionOpen(run, button)) return handledByMessage(run, button.attempt, caller);
-    await requireDeployOfSchedule(run, caller, tools);
+const toWatch = (jobId: string) =>
+  whileOpen(async (run, _button, caller, tools) => {
     const { reply } = await findRunOfJob({ project: run.project, jobId, own: run }, caller, tools);
     if (reply !== undefined) return reply;
-    const next = adoptJobId(run, jobId, caller.user, tools.now());
+    // The start was unknown and a person found its job.
+    const known = { jobId, startedAtMs: run.attemptAtMs, unknownJobId: undefined, pollFailure: undefined };
+    const watched = advance(run, { state: 'watching', ...known }, tools.now());
+    const next = withAnswer(watched, run, caller.user, 'watchIt');
     if ((await tools.intake.resume(next, caller)).kind === 'stale') return 'stale';
     await tools.audit({ subject: site(run), job: jobId, result: 'accepted' });
     return undefined;
-  };
+  });
 
 /** The settings for a self-hosted deployment. Its modal has the link, so only people with the link may open it. */
 const settingsButton = defineRunButton(exportActions.settings, async (run, _button, caller, tools) => {

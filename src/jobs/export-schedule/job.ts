@@ -3,14 +3,14 @@ import { claimMsOf } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
 import { deliveryCheckMs } from '../card.ts';
 import type { JobContext } from '../context.ts';
-import { newUpdate, type UpdateState, updateRun, updateState } from '../deployment/record.ts';
+import { newUpdate, updateRun, updateState } from '../deployment/record.ts';
 import { cardPermalink } from '../export/feature.ts';
 import { type ExportRun, exportRun } from '../export/record.ts';
 import { standingKey } from '../export/view.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../schedule/record.ts';
-import { announceTakeover, awaitTest, MAX_CHECK_MS, publish } from '../schedule/steps.ts';
+import { announceTakeover, awaitTest, MAX_CHECK_MS, publish, publishRefusal } from '../schedule/steps.ts';
 import {
   type ExportSchedule,
   exportNow,
@@ -119,10 +119,14 @@ async function recordOutcome(
     ...run,
     latest: { ...latest, state: 'ended', ending, endedAtMs: found.sinceMs },
   };
-  const next =
-    ending === 'done'
-      ? withSuccess(ended, found, await tellDeployments(run, found, context), nowMs)
-      : withFailure(ended, latest, nowMs);
+  let next = ended;
+  if (ending === 'done') {
+    const { completedAtMs: atMs = found.sinceMs, pageCount: pages } = found;
+    const updates = await tellDeployments(run, found, context);
+    const exported = { atMs, pages, pagesBefore: run.exported?.pages, updates };
+    next = countSuccess({ ...ended, exported }, nowMs);
+    // One failure for each due time, even if people try again; none if a person chose [Leave it].
+  } else if (latest.ending === undefined && ending !== 'left') next = countFailure(ended, nowMs);
   const name = `${latest.dueAtMs}.${found.attempt}.${found.resumed}`;
   if (latest.joined) await publishJoined(next, found.id, context);
   const { pages, pagesBefore = pages } = next.exported ?? {};
@@ -137,14 +141,6 @@ async function recordOutcome(
   const isPaused = next.state === 'paused' && run.state === 'active';
   if (isPaused) await publishInThread(next, `paused.${name}`, exportScheduleNotes.paused(next), context);
   return save(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
-}
-
-function withSuccess(run: ExportSchedule, found: ExportRun, updates: UpdateState[], nowMs: number) {
-  const { completedAtMs: atMs = found.sinceMs, pageCount: pages } = found;
-  return countSuccess(
-    { ...run, exported: { atMs, pages, pagesBefore: run.exported?.pages, updates } },
-    nowMs,
-  );
 }
 
 /** Starts the update of each deployment, in the owner's name, unless a person started it already. */
@@ -176,10 +172,6 @@ async function followUpdates(run: ExportSchedule, { runs }: JobContext): Promise
   return save({ ...run, exported: { ...exported, updates } });
 }
 
-/** Counts one failure for each due time, even if people try again. If a person chose [Leave it], counts none. */
-const withFailure = (run: ExportSchedule, before: Latest, nowMs: number): ExportSchedule =>
-  before.ending !== undefined || run.latest?.ending === 'left' ? run : countFailure(run, nowMs);
-
 /** Begins the export that is due, unless one is running. */
 async function startDue(run: ExportSchedule, context: JobContext): Promise<Result> {
   const nowMs = context.now();
@@ -200,24 +192,14 @@ async function startDue(run: ExportSchedule, context: JobContext): Promise<Resul
   const lastMissedMs = missed.at(-1);
   if (lastMissedMs !== undefined)
     await publishInThread(run, `skipped.${lastMissedMs}`, exportScheduleNotes.skipped(missed), context);
-  if (owner?.kind === 'refused') return pauseWithoutOwner(next, !owner.person.active, context);
+  if (owner?.kind === 'refused') {
+    const hasLeft = !owner.person.active;
+    await publishRefusal(run, hasLeft, exportScheduleViews, context);
+    const paused = { ...pause(next, 'permission', nowMs), ownerLeft: hasLeft || undefined };
+    return save(paused, { audit: 'paused: not permitted' });
+  }
   const audit = missed.length > 0 ? { audit: `skipped: ${missed.length}` } : {};
   return save(dueAtMs === undefined ? next : exportNow(next, dueAtMs), audit);
-}
-
-/** Pauses a schedule whose owner may no longer export, until a person resumes it or takes it over. */
-async function pauseWithoutOwner(
-  run: ExportSchedule,
-  hasLeft: boolean,
-  context: JobContext,
-): Promise<Result> {
-  const paused = { ...pause(run, 'permission', context.now()), ownerLeft: hasLeft || undefined };
-  // Once for each active period.
-  const name = hasLeft ? `left.${run.owner.id}` : `not-permitted.${run.sinceMs}`;
-  const place = hasLeft ? { channel: run.channel } : { user: run.owner.id };
-  const message = exportScheduleViews[hasLeft ? 'ownerLeft' : 'notPermitted'](paused);
-  await publish(run, name, place, message, context);
-  return save(paused, { audit: 'paused: not permitted' });
 }
 
 /** After our own error: the owner is informed, and the schedule continues with the next due time. */

@@ -56,9 +56,7 @@ const ending = z.discriminatedUnion('kind', [
 ]);
 export type Ending = z.infer<typeof ending>;
 
-export const endingKinds = [
-  ...(['done', 'failed', 'notStarted', 'lost', 'gaveUp', 'noLink', 'left', 'noPlace', 'broken'] as const),
-] satisfies Ending['kind'][];
+export const endingKinds = ending.options.map(({ shape }) => shape.kind.value);
 
 /** The target of an export: `project` is a name in the settings, `domain` a host name. */
 const exportTarget = z.object({

@@ -3,12 +3,12 @@ import { countOf, formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
 import { statusLine } from '../wording-view.ts';
 import { type Schedule, type ScheduleKind, schedulesOf } from './record.ts';
-import type { scheduleViews } from './view.ts';
+import type { ScheduleViews } from './view.ts';
 
 /** Returns the lines about schedules on Home and in `/docs-status`. */
 export function scheduleFeature<Run extends Schedule>(parts: {
   kind: ScheduleKind<Run>;
-  views: Pick<ReturnType<typeof scheduleViews<Run, never>>, 'what' | 'line'>;
+  views: ScheduleViews<Run>;
   /** The title of the list on Home, and that of the line in the status. */
   title: string;
   statusTitle: string;

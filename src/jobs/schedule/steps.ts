@@ -4,12 +4,7 @@ import { deliveryCheckMs, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { type StepResult, save, wait } from '../job.ts';
 import { activate, end, type Schedule } from './record.ts';
-import type { scheduleViews } from './view.ts';
-
-type Views<S extends Schedule, Name extends 'created' | 'noPlace' | 'takenOver'> = Pick<
-  ReturnType<typeof scheduleViews<S, never>>,
-  Name
->;
+import type { ScheduleViews } from './view.ts';
 
 /** Longest pause between checks of a message, or of the work of a due time. */
 export const MAX_CHECK_MS = 30_000;
@@ -25,11 +20,22 @@ export const publish = (
 ) =>
   outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message, ...more }, run.rev);
 
+/** Tells the channel that the owner has left, or the owner, once for each active period, that the schedule pauses. */
+export const publishRefusal = <S extends Schedule>(
+  run: S,
+  hasLeft: boolean,
+  views: ScheduleViews<S>,
+  context: JobContext,
+) =>
+  hasLeft
+    ? publish(run, `left.${run.owner.id}`, { channel: run.channel }, views.ownerLeft(run), context)
+    : publish(run, `not-permitted.${run.sinceMs}`, { user: run.owner.id }, views.notPermitted(run), context);
+
 /** Activates a schedule if its first message, the one with this key, arrived in the channel; otherwise ends it. */
 export async function awaitTest<S extends Schedule>(
   run: S,
   key: string,
-  views: Views<S, 'created' | 'noPlace'>,
+  views: ScheduleViews<S>,
   context: JobContext,
 ): Promise<StepResult<S>> {
   const { outbox, now } = context;
@@ -47,7 +53,7 @@ export async function awaitTest<S extends Schedule>(
 /** Announces a new owner in the channel. Returns undefined if there is none. */
 export async function announceTakeover<S extends Schedule>(
   run: S,
-  views: Views<S, 'takenOver'>,
+  views: ScheduleViews<S>,
   context: JobContext,
 ): Promise<StepResult<S> | undefined> {
   const { takenFrom } = run;

@@ -41,6 +41,8 @@ interface Words<Own extends string> {
   ownerLeft: readonly [what: string, consequence: string];
 }
 
+export type ScheduleViews<Run extends Schedule> = ReturnType<typeof scheduleViews<Run, never>>;
+
 /** Returns the views that the schedules of all features have. */
 export function scheduleViews<Run extends Schedule, Own extends string>(words: Words<Own>) {
   const labelOf: Record<string, string> = { ...labels, ...words.labels };

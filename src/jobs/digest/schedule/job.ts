@@ -3,7 +3,7 @@ import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../../schedule/record.ts';
-import { announceTakeover, awaitTest, MAX_CHECK_MS, publish } from '../../schedule/steps.ts';
+import { announceTakeover, awaitTest, MAX_CHECK_MS, publish, publishRefusal } from '../../schedule/steps.ts';
 import { timetableText } from '../../schedule/timetable.ts';
 import {
   type EditionEnding,
@@ -161,23 +161,17 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
   // Slack does not answer.
   if (owner?.kind === 'unknown') return wait(lookupRetryMs(context));
   // After an owner has left, digests continue until a person takes them over.
-  const hasLeft = owner?.kind === 'refused' && !owner.person.active;
+  const isRefused = owner?.kind === 'refused';
+  const hasLeft = isRefused && !owner.person.active;
   const next: ScheduleRun = { ...run, nextAtMs, ...(owner && { ownerLeft: hasLeft || undefined }) };
   const lastMissedMs = missed.at(-1);
   const skipped = lastMissedMs === undefined ? undefined : lastCompleteWeek(lastMissedMs).name;
   if (skipped !== undefined)
     await publish(run, `skipped.${skipped}`, placeOfOwner(next), scheduleNotes.skipped(run, missed), context);
   if (dueAtMs === undefined) return save(next, skipped ? { audit: `skipped: ${skipped}` } : {});
-  if (owner?.kind === 'refused' && !hasLeft) {
-    // Once for each active period.
-    const name = `not-permitted.${run.sinceMs}`;
-    await publish(run, name, { user: run.owner.id }, scheduleNotes.notPermitted(run), context);
+  if (isRefused && !(hasLeft && run.ownerLeft)) await publishRefusal(run, hasLeft, scheduleNotes, context);
+  if (isRefused && !hasLeft)
     return save(pause(next, 'permission', nowMs), { audit: 'paused: not permitted' });
-  }
-  if (hasLeft && !run.ownerLeft) {
-    const name = `left.${run.owner.id}`;
-    await publish(run, name, { channel: run.channel }, scheduleNotes.ownerLeft(run), context);
-  }
   return save(post(next, { dueAtMs }, nowMs));
 }
 
