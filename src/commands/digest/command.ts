@@ -117,18 +117,15 @@ async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTool
   const known = await tools.intake.loadKnown(weeklyId(schedule, week.name), editionRun, caller);
   if (known !== undefined && isComplete(known))
     return answerMessage('postedAlready', known, await permalinkOf(known, tools.outbox, tools.workspaceUrl));
-  // The schedule's next step accepts the digest.
-  const sent = (latest: ScheduleRun) => sendByHand(latest, caller.user.id, nowMs);
+  // The schedule's next step accepts the digest. Its result is reported to all who sent it.
+  const sent = (latest: ScheduleRun) => {
+    const { posting } = latest;
+    const isKnown = posting && lastCompleteWeek(posting.dueAtMs).name === week.name;
+    const { dueAtMs, sentBy = [] } = isKnown ? posting : { dueAtMs: nowMs };
+    return post(latest, { dueAtMs, sentBy: [...new Set([...sentBy, caller.user.id])] }, nowMs);
+  };
   await digestSchedules.save(id, caller, tools, sent, `sent now: ${week.name}`, caller.responseUrl);
   return answerMessage('onItsWay', { site, channel, range: week.range });
-}
-
-/** Returns the schedule whose digest of the last complete week is sent by hand. Its result is reported to `by`. */
-function sendByHand(run: ScheduleRun, by: string, nowMs: number): ScheduleRun {
-  const week = lastCompleteWeek(nowMs).name;
-  const isKnown = run.posting !== undefined && lastCompleteWeek(run.posting.dueAtMs).name === week;
-  const { dueAtMs, sentBy = [] } = (isKnown && run.posting) || { dueAtMs: nowMs };
-  return post(run, { dueAtMs, sentBy: [...new Set([...sentBy, by])] }, nowMs);
 }
 
 /** Sends the schedule's digest of the last complete week to this person only. */

@@ -1,7 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { claimMsOf } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
-import { deliveryCheckMs } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { newUpdate, updateRun, updateState } from '../deployment/record.ts';
 import { cardPermalink } from '../export/feature.ts';
@@ -10,7 +9,7 @@ import { standingKey } from '../export/view.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../schedule/record.ts';
-import { announceTakeover, awaitTest, MAX_CHECK_MS, publish, publishRefusal } from '../schedule/steps.ts';
+import { announceTakeover, awaitTest, publish, publishRefusal, workCheckMs } from '../schedule/steps.ts';
 import {
   type ExportSchedule,
   exportNow,
@@ -175,9 +174,7 @@ async function followUpdates(run: ExportSchedule, { runs }: JobContext): Promise
 /** Begins the export that is due, unless one is running. */
 async function startDue(run: ExportSchedule, context: JobContext): Promise<Result> {
   const nowMs = context.now();
-  const checkMs = isExporting(run)
-    ? deliveryCheckMs({ sinceMs: run.latest?.dueAtMs ?? nowMs }, context, MAX_CHECK_MS)
-    : Infinity;
+  const checkMs = workCheckMs(isExporting(run) ? run.latest?.dueAtMs : undefined, context);
   if (run.state !== 'active') return wait(checkMs);
   if (nowMs < run.nextAtMs) return wait(Math.min(checkMs, run.nextAtMs - nowMs));
   // The running export serves this due time, too. While its question is open, the due time waits.

@@ -7,7 +7,11 @@ import { activate, end, type Schedule } from './record.ts';
 import type { ScheduleViews } from './view.ts';
 
 /** Longest pause between checks of a message, or of the work of a due time. */
-export const MAX_CHECK_MS = 30_000;
+const MAX_CHECK_MS = 30_000;
+
+/** Returns the pause before the next check of work that began at that time; if there is none, no check is due. */
+export const workCheckMs = (sinceMs: number | undefined, context: JobContext) =>
+  sinceMs === undefined ? Infinity : deliveryCheckMs({ sinceMs }, context, MAX_CHECK_MS);
 
 /** Publishes a message once: `name` is unique within the schedule. */
 export const publish = (

@@ -1,6 +1,6 @@
 import { idOf } from '../../../store/keys.ts';
-import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
+import { workCheckMs } from '../../schedule/steps.ts';
 import { nextOccurrence } from '../../schedule/timetable.ts';
 import { collectFigures, hasTotals, newFiguresRun } from '../figures/record.ts';
 import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
@@ -36,7 +36,6 @@ const OF_MEDIAN = 1.4826;
 const PAGES_MS = 3 * HOUR_MS;
 /** Requests for the pages of a day; both days together may make twice as many. */
 const PAGE_REQUESTS = 5;
-const MAX_CHECK_MS = 30_000;
 
 /** Maximum number of named pages, and each page's minimum share of the change. */
 const MAX_PAGES = 3;
@@ -59,7 +58,7 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   while (nextMs <= nowMs) [atMs, nextMs] = [nextMs, nextDaily(nextMs)];
   if (nowMs < atMs) return atMs - nowMs;
   const checked = await checkDay(run, dayOf(atMs - FINAL_AFTER_MS - DAY_MS), atMs, quiet, context);
-  if (!checked) return Math.min(deliveryCheckMs({ sinceMs: atMs }, context, MAX_CHECK_MS), nextMs - nowMs);
+  if (!checked) return Math.min(workCheckMs(atMs, context), nextMs - nowMs);
   return { ...run, alert: { atMs: nextMs, quiet: checked } };
 }
 

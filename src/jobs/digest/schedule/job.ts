@@ -1,9 +1,8 @@
-import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../../schedule/record.ts';
-import { announceTakeover, awaitTest, MAX_CHECK_MS, publish, publishRefusal } from '../../schedule/steps.ts';
+import { announceTakeover, awaitTest, publish, publishRefusal, workCheckMs } from '../../schedule/steps.ts';
 import { timetableText } from '../../schedule/timetable.ts';
 import {
   type EditionEnding,
@@ -60,7 +59,7 @@ async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<S
     case 'active':
       return (await finishPosting(run, context)) ?? (await postDue(run, context)) ?? stepActive(run, context);
     case 'paused':
-      return (await finishPosting(run, context)) ?? wait(waitForPosting(run, context));
+      return (await finishPosting(run, context)) ?? wait(workCheckMs(run.posting?.dueAtMs, context));
     case 'removed':
       return idle;
   }
@@ -79,10 +78,7 @@ async function finishPosting(
   if (run.takenFrom !== undefined) return announceTakeover(run, scheduleNotes, context);
   if (posting === undefined) return undefined;
   const { dueAtMs, accepted, sentBy = [] } = posting;
-  if (!accepted) {
-    const isAccepted = await acceptDigest(run, posting, context);
-    return isAccepted ? save({ ...run, posting: { ...posting, accepted: true } }) : 'next';
-  }
+  if (!accepted) return acceptDigest(run, posting, context);
   const week = lastCompleteWeek(dueAtMs).name;
   const edition = await loadEdition(weeklyId(run, week), context);
   // A digest that is missing or damaged is skipped.
@@ -119,15 +115,16 @@ function recordOutcome(
 }
 
 /**
- * Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes. Returns
- * false if it changed concurrently.
+ * Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes; if it
+ * changed concurrently, the next step tries again.
  */
 async function acceptDigest(
   run: ScheduleRun,
-  { dueAtMs, sentBy: senders }: NonNullable<ScheduleRun['posting']>,
+  posting: NonNullable<ScheduleRun['posting']>,
   context: JobContext,
-): Promise<boolean> {
+): Promise<StepResult<ScheduleRun>> {
   const { runs, wake, now } = context;
+  const { dueAtMs, sentBy: senders } = posting;
   const { teamId, channel, project, site, owner, sections, lastWeek } = run;
   const { name, range } = lastCompleteWeek(dueAtMs);
   const id = weeklyId(run, name);
@@ -138,19 +135,15 @@ async function acceptDigest(
   const isNew = (await runs.accept(digest)).kind === 'accepted';
   const known = isNew ? undefined : await loadEdition(id, context);
   const again = isNew ? digest : known && restart(known, { sections, sentBy }, now());
-  if (again === undefined) return true;
-  if (!isNew && (await runs.resume(again)).kind === 'stale') return false;
-  await wake(again);
-  return true;
+  if (again && !isNew && (await runs.resume(again)).kind === 'stale') return 'next';
+  if (again) await wake(again);
+  return save({ ...run, posting: { ...posting, accepted: true } });
 }
 
 async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun | undefined> {
   const [edition] = await runs.loadAll([id], editionRun);
   return edition;
 }
-
-const waitForPosting = ({ posting }: ScheduleRun, context: JobContext) =>
-  posting === undefined ? Infinity : deliveryCheckMs({ sinceMs: posting.dueAtMs }, context, MAX_CHECK_MS);
 
 /** Begins the digest that is due. Returns undefined if none is. */
 async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun> | undefined> {
@@ -187,7 +180,7 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
   const alert = await stepAlert(run, context);
   if (typeof alert !== 'number') return save(alert);
   const dueMs = (isCollecting ? run.nextAtMs : collectAtMs) - nowMs;
-  return wait(Math.min(dueMs, alert, waitForPosting(run, context)));
+  return wait(Math.min(dueMs, alert, workCheckMs(run.posting?.dueAtMs, context)));
 }
 
 /** After our own error: the owner is informed, and the schedule continues with the next week. */
