@@ -187,23 +187,19 @@ const mentionsFull = message([
 
 const linkBeingMade = message(["I'm making a link right now. Click again in a moment."]);
 
-/** Returns a run that makes a person's own link to the bundle of a completed export, and sends it by direct message. */
-const newLinkRun = (run: ExportRun, request: Caller, now: () => number): ExportRun => ({
-  ...newExportRun(run, { ...request, channel: { id: '', name: '' } }, { links: 'requester', now }),
-  job: 'link',
-  people: [],
-  claim: idOf('link', run.id, request.user.id),
-  state: 'bundling',
-});
-
-/** A link for one person, if the thread has none. */
+/** A link for one person, if the thread has none: a run makes it, and sends it by direct message. */
 const ownLinkButton = defineRunButton(exportActions.ownLink, async (run, { attempt }, caller, tools) => {
   if (run.state === 'bundling') return linkBeingMade;
   if (run.ending?.kind !== 'done') return handledByMessage(run, attempt, caller);
   const { expired, privately, refusal } = run.ending;
   const wasSent = privately && !expired && refusal === undefined;
   if (run.requester.id === caller.user.id && wasSent) return linkSentMessage(run);
-  const acceptance = await tools.intake.start(newLinkRun(run, caller, tools.now), caller);
+  const request = { ...caller, channel: { id: '', name: '' } };
+  const link: ExportRun = {
+    ...newExportRun(run, request, { links: 'requester', now: tools.now }),
+    ...{ job: 'link', people: [], state: 'bundling', claim: idOf('link', run.id, caller.user.id) },
+  };
+  const acceptance = await tools.intake.start(link, caller);
   if (acceptance.kind !== 'claimed') return linkOnItsWay;
   const own = await tools.intake.loadKnown(acceptance.by, exportRun, caller);
   return own?.state === 'ended' ? linkSentMessage(own) : linkOnItsWay;

@@ -140,8 +140,11 @@ export const exportScheduleModal: Modal = {
     const read = readTarget({ ...values, ...site }, isPrivate, caller, tools, true);
     const target = 'target' in read ? read.target : undefined;
     if ('problems' in read) Object.assign(problems, read.problems);
-    const label = target && timetable && labelProblem({ ...target, timetable }, tools.now());
-    if (label !== undefined) problems.version = label;
+    if (target && timetable) {
+      // The date that replaces `{date}` may make it too long.
+      const label = exportFlags.version.read(labelAt({ ...target, timetable }, tools.now()));
+      if (label.kind === 'unclear') problems.version = label.problem;
+    }
     const chosen = ticked.deployments ?? [];
     if (target && chosen.some((one) => !one.startsWith(`${target.project} `)))
       problems.deployments = `Choose deployments of ${cut(target.project, 40)}, the project of this site.`;
@@ -167,12 +170,6 @@ export const exportScheduleModal: Modal = {
     return schedules.create(wanted, caller, tools);
   },
 };
-
-/** Returns the problem with a label after the date replaced `{date}`; undefined if there is none. */
-function labelProblem(settings: Pick<Settings, 'version' | 'timetable'>, nowMs: number): string | undefined {
-  const read = exportFlags.version.read(labelAt(settings, nowMs));
-  return read.kind === 'unclear' ? read.problem : undefined;
-}
 
 async function change(
   id: string,
@@ -208,10 +205,13 @@ async function runNow(run: ExportSchedule, caller: Caller, tools: CommandTools):
 const actions = { runNow, change: openChange, ...schedules.actions };
 export const exportScheduleButtons = schedules.buttons('export', exportScheduleActions, actions);
 
-const VERBS = ['list', 'run', 'pause', 'resume', 'remove'] as const;
-type Verb = (typeof VERBS)[number];
+/** What a verb does to the channel's schedule. [Remove] asks for confirmation, so its verb shows the button. */
+const verbs = {
+  ...{ list: undefined, run: runNow, pause: actions.pause, resume: actions.resume, remove: undefined },
+};
+const VERBS = Object.keys(verbs) as (keyof typeof verbs)[];
 
-function readVerb(typed: string | undefined): Parsed<Verb | undefined> {
+function readVerb(typed: string | undefined): Parsed<keyof typeof verbs | undefined> {
   const verb = VERBS.find((one) => one === typed?.toLowerCase());
   if (typed === undefined || verb !== undefined) return ok(verb);
   return invalid("I don't know ", asCode(typed), '. A modal asks for the site: type ', {
@@ -233,8 +233,6 @@ export const exportScheduleCommand = subcommand({
     }
     const visible = await schedules.find(caller, tools);
     if (verb === 'list') return schedules.list(visible, caller);
-    // [Remove] asks for confirmation, so the command shows the button.
-    const known = { run: runNow, pause: actions.pause, resume: actions.resume, remove: undefined };
-    return schedules.inChannel(visible, caller, tools, known[verb]);
+    return schedules.inChannel(visible, caller, tools, verbs[verb]);
   },
 });

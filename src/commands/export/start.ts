@@ -155,24 +155,18 @@ export async function acceptExport(
   await audit({ subject: site(run), result: isFull ? 'refused: too many at once' : 'running already' });
   const other = await intake.loadKnown(acceptance.by, exportRun, caller);
   if (!isFull) return alreadyRunningReply(other, run, caller, tools);
-  const full = acceptance.quota === 0 ? personFull : channelFull;
-  const parts = [
-    ...full(run, quotas[acceptance.quota]?.max ?? 0, caller),
-    '; start more when one has ended.',
-  ];
+  const { max = 0 } = quotas[acceptance.quota] ?? {};
+  const { requester, asked } = run;
+  const whose = requester.id === caller.user.id ? 'You have' : `${personName(requester.name)} has`;
+  const where = asked.channel === caller.channel.id ? 'this channel' : { channel: asked.channel };
+  const full: Part[] =
+    acceptance.quota === 0
+      ? [`${whose} ${countOf(max, 'export')} running`]
+      : [`${countOf(max, 'export')} ${max === 1 ? 'runs' : 'run'} in `, where];
   const thread = other && (await cardPermalink(other, caller, tools));
-  throw new UserFacingError(message([parts], openThreadButton(exportActions.openThread, thread)));
+  const text = [...full, '; start more when one has ended.'];
+  throw new UserFacingError(message([text], openThreadButton(exportActions.openThread, thread)));
 }
-
-const personFull = ({ requester }: ExportRun, max: number, { user }: Caller): Part[] => [
-  requester.id === user.id ? 'You have' : `${personName(requester.name)} has`,
-  ` ${countOf(max, 'export')} running`,
-];
-
-const channelFull = ({ asked }: ExportRun, max: number, { channel }: Caller): Part[] => [
-  `${countOf(max, 'export')} ${max === 1 ? 'runs' : 'run'} in `,
-  asked.channel === channel.id ? 'this channel' : { channel: asked.channel },
-];
 
 /** The reply if the `other` run has the same export as `run`. */
 async function alreadyRunningReply(

@@ -87,13 +87,12 @@ async function acceptExport(run: ExportSchedule, latest: Latest, context: JobCon
   const acceptance = await runs.accept(wanted, { claimMs: claimMsOf(timing) });
   const joined = acceptance.kind === 'claimed';
   const next = { ...run, latest: { ...latest, run: joined ? acceptance.by : wanted.id, joined } };
-  if (joined) await publishJoined(next, acceptance.by, context);
+  if (joined) await publishJoined(next, await loadExport(acceptance.by, context), context);
   else await wake(wanted);
   return save(next, { audit: joined ? 'joined a running export' : 'export accepted' });
 }
 
-async function publishJoined(run: ExportSchedule, exportId: string, context: JobContext): Promise<void> {
-  const other = await loadExport(exportId, context);
+async function publishJoined(run: ExportSchedule, other: ExportRun | undefined, context: JobContext) {
   // Everybody in the channel sees the link to the thread, so it must be one that all of them may open.
   const viewer = { user: { id: '', fullMember: true }, channel: { id: run.channel } };
   const parts = { ...context, workspaceUrl: context.workspaceUrl() };
@@ -127,7 +126,7 @@ async function recordOutcome(
     // One failure for each due time, even if people try again; none if a person chose [Leave it].
   } else if (latest.ending === undefined && ending !== 'left') next = countFailure(ended, nowMs);
   const name = `${latest.dueAtMs}.${found.attempt}.${found.resumed}`;
-  if (latest.joined) await publishJoined(next, found.id, context);
+  if (latest.joined) await publishJoined(next, found, context);
   const { pages, pagesBefore = pages } = next.exported ?? {};
   if (found.ending?.kind === 'noPlace') {
     const message = exportScheduleNotes.noPlace(next, found.ending.code);

@@ -229,8 +229,11 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
     const isLost = failure.kind === 'lost' && failure.inARow >= LOST_AFTER;
     if (!isUnusable && !isLost)
       return retryAfter(run, { ...failure, nextMs: Math.min(failure.nextMs, endsAtMs) }, context);
-    if (isUnconfirmedJobId(run))
-      return save(reopenQuestion(run, now()), { audit: 'job not found, start unclear' });
+    if (isUnconfirmedJobId(run)) {
+      // The platform does not know the entered job, so the start is unknown again.
+      const reopened = { ...noJob, state: 'unknown' as const, unknownJobId: run.jobId, answer: undefined };
+      return save(advance(run, reopened, now()), { audit: 'job not found, start unclear' });
+    }
     // A refused request says nothing of the job.
     return end(run, isLost ? { kind: 'lost' } : gaveUp, context);
   }
@@ -250,13 +253,6 @@ async function pollExportJob(run: ExportRun, context: JobContext): Result {
 /** Whether a person entered the job id and no poll has confirmed it yet. */
 const isUnconfirmedJobId = ({ answer, attempt, polls }: ExportRun) =>
   answer?.action === 'watchIt' && answer.attempt === attempt && polls === 0;
-
-/** The platform does not know the entered job, so the start is unknown again. */
-const reopenQuestion = (run: ExportRun, nowMs: number): ExportRun => ({
-  ...advance(run, { ...noJob, state: 'unknown' }, nowMs),
-  unknownJobId: run.jobId,
-  answer: undefined,
-});
 
 /** Plans the next poll of a running job. */
 function pollLater(run: ExportRun, atMs: number, { timing, random }: JobContext) {
