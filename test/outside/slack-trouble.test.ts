@@ -91,7 +91,7 @@ describe('message_not_found on an edit', () => {
       expect(live()).toEqual([]);
       world.platform.finish('docs.acme.com');
       await until(world, '#docs', ['is exported', 'exported · 12 pages']);
-      expect(live()).toHaveLength(2);
+      await expect.poll(live).toHaveLength(2);
     }));
 });
 
