@@ -17,7 +17,7 @@ export interface Served {
   domain: string;
 }
 
-/** What the receiver told Docket, and what Docket answered; 503 without a Docket. */
+/** A callback of the receiver, and Docket's answer; 503 without a Docket. */
 interface Callback {
   /** The id of the webhook that it is about. */
   id: string;

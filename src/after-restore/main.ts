@@ -155,7 +155,7 @@ export async function closeOpenWork(redis: RedisClient) {
 
   async function closeExportSchedule(run: ExportSchedule) {
     const next = await skipDue(run, [standingKey(run.id)]);
-    // After the backup, the export may have been started. Nobody can tell, so it is skipped.
+    // After the backup, the export may have been started. Nobody knows, so it is skipped.
     const latest = run.latest?.run === undefined ? undefined : run.latest;
     if (next !== undefined || latest !== run.latest) await runs.save({ ...(next ?? run), latest });
   }

@@ -48,7 +48,7 @@ export function updateMessages(run: UpdateRun): OutboxMessage[] {
   if (answer) messages.push(inThread(`question.${answer.attempt}`, answeredMessage(run, answer)));
   const trouble = troubleMessage(run);
   if (trouble && ending?.kind === 'permission')
-    // Only the person is told about a lost permission.
+    // Only the person sees that the permission is lost.
     messages.push({ ...inThread(`trouble.${attempt}`, trouble), place: { user: by.id } });
   // A report has the same key after a further link, so it is posted once.
   else if (trouble)
