@@ -5,19 +5,16 @@ import { redisAddressOf, type Settings } from './config/settings.ts';
 import { jobs } from './jobs/index.ts';
 import { createQueues, queueNames } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { createPolicy } from './policy.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { createHealth, redisState, SLACK_TEXTS } from './server/health.ts';
+import { createHealth, redisState } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
-import { createSlackApi } from './slack/client.ts';
-import { createLookups, findBot } from './slack/lookups.ts';
-import { createChannelIds } from './slack/web-calls.ts';
+import { findBot } from './slack/lookups.ts';
 import { startEmbeddedRedis } from './store/embedded-redis.ts';
 import { setTagName } from './store/keys.ts';
 import { limitNameOf, limitNames } from './store/rate-limit.ts';
@@ -32,6 +29,7 @@ import {
 } from './store/redis/connections.ts';
 import { checkSchema } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
+import { createWorkspace } from './workspaces.ts';
 
 /** How long the start waits for Redis, and for the bot's identity from Slack. */
 const READY_MS = 2000;
@@ -92,33 +90,12 @@ export async function createRoleParts(
   });
   closers.add(close);
 
-  const channelIds = createChannelIds();
-  closers.add(() => channelIds.stop());
-  const slack = createSlackApi({
-    channelIds,
-    token: settings.slackBotToken,
-    apiUrl: settings.slackApiUrl,
-    timing,
-    log,
-    monotonicMs,
-    onCall({ method, answered, refused, error = 'ok', durationMs }) {
-      const call = { of: 'slack', operation: method };
-      const failure = error === 'limited' ? 'slack_limited' : answered ? undefined : 'slack_unreachable';
-      const name = refused ? 'slack_token' : failure;
-      if (name === undefined) health.worked(call);
-      else health.failed(call, { name, text: SLACK_TEXTS[name] }, refused, error);
-      health.record('slack', answered, refused);
-      metrics.slackCalls.observe({ method, outcome: error }, durationMs);
-      tracing.called(`slack ${method}`, durationMs, error);
-    },
-  });
-  const teamId = () => slack.current()?.teamId ?? '';
-  const lookup = {
-    timeoutMs: timing.permissionMs,
-    cacheMs: timing.permissionCacheMs,
-    // A cached look-up must not expire early or late because a clock is corrected.
-    now: options.now ?? monotonicMs,
-  };
+  const cacheNow = options.now ?? monotonicMs;
+  const workspaces = settings.workspaces.map((workspace) =>
+    createWorkspace(workspace, {
+      ...{ settings, timing, cacheNow, monotonicMs, health, metrics, tracing, closers, log },
+    }),
+  );
 
   let address = redisAddressOf(settings);
   if (address === undefined) {
@@ -144,17 +121,12 @@ export async function createRoleParts(
   return {
     address,
     redisWatch,
-    slack,
-    channelIds,
-    /** Empty until Slack has answered. */
-    teamId,
+    workspaces,
     health,
     metrics,
     tracing,
     telemetry,
     server,
-    policy: createPolicy({ ...slack, ...lookup, allow: settings.allow, contact: settings.contact, log }),
-    ...createLookups(slack, lookup, log),
     timing,
     /** Returns the time of `clock`. */
     now,
@@ -182,7 +154,7 @@ export async function connectRole(
   { projects, limits, role }: Settings,
   parts: RoleParts,
 ) {
-  const { address, slack, timing, closers, redisWatch, health, teamId, log, onRedisError } = parts;
+  const { address, workspaces, timing, closers, redisWatch, health, onRedisError } = parts;
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
@@ -198,7 +170,9 @@ export async function connectRole(
   closers.stopping.throwIfAborted();
   // Without the bot's identity, commands are refused, and the look-up is retried. Of two roles, the worker starts first.
   if (role !== 'all' || connect !== connectForRequests) {
-    const asked = findBot(slack, timing, log, closers.stopping);
+    const asked = Promise.all(
+      workspaces.map(({ slack, log }) => findBot(slack, timing, log, closers.stopping)),
+    );
     await withTimeout(READY_MS, Promise.race([asked, once(closers.stopping, 'abort')])).catch(() => {});
     closers.stopping.throwIfAborted();
   }
@@ -208,7 +182,8 @@ export async function connectRole(
   const stores = createStores(redis, (limit, outcome) =>
     parts.metrics.slots.add({ limit: limitNameOf(limit), outcome }),
   );
-  void parts.channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
+  for (const { channelIds, teamId } of workspaces)
+    void channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
   if (role !== 'all' || connect === connectForRequests)
     addRedisGauges({ ...parts, redis, queues, stores, projects, limits });
   return { redis, queues, stores };

@@ -2,10 +2,10 @@ import type { App, Receiver } from '@slack/bolt';
 import boltApp from '@slack/bolt/dist/App.js';
 import { AuthorizationError } from '@slack/bolt/dist/errors.js';
 import packageJson from '../package.json' with { type: 'json' };
-import { bind, createModalOpener } from './commands/bind.ts';
+import { type BindParts, bind, createModalOpener } from './commands/bind.ts';
 import { createGate } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
-import { createIntake, createWake } from './commands/intake.ts';
+import { createIntake, createWake, type IntakeParts } from './commands/intake.ts';
 import { type Settings, SettingsError } from './config/settings.ts';
 import type { FeatureContext } from './jobs/feature.ts';
 import { enqueueRun } from './jobs/index.ts';
@@ -22,6 +22,7 @@ import { createSlackLogger } from './slack/web-calls.ts';
 import type { DeliveryState } from './store/messages.ts';
 import { askTime } from './store/redis/clock.ts';
 import { connectForRequests } from './store/redis/connections.ts';
+import type { Workspace } from './workspaces.ts';
 
 /** How long an answer waits for the address of a thread or for a link. */
 const LINK_MS = 200;
@@ -31,23 +32,44 @@ const TIME_MS = 300;
 
 /** Starts the part of Docket that receives requests from Slack. */
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
-  const { slack, timing, now, monotonicMs, log, closers } = parts;
-  const { redis, queues, stores } = await connectRole(connectForRequests, settings, parts);
-  const { receiver, connected } = await createReceiver(settings, parts);
-  const bolt = createBolt(settings, parts, receiver);
-
-  const { projects, docsDomain, links, replies: replyMode, limits } = settings;
-  const { names, isPublic, isMember, policy } = parts;
+  const { monotonicMs, log, closers } = parts;
+  const connected = await connectRole(connectForRequests, settings, parts);
+  const { redis, queues, stores } = connected;
   const wake = createWake((run) => enqueueRun(queues, run), log);
+  receiveCallbacks({ ...parts, ...stores, projects: settings.projects, wake });
+  const receipt = createReceiptClock(monotonicMs);
+  closers.add(async () => receipt.stop());
+  const shared = { ...connected, wake, receivedMs: receipt.receivedMs, upSinceMs: parts.now() };
+  const apps: App[] = [];
+  for (const workspace of parts.workspaces)
+    apps.push(await createApp(workspace, settings, { ...parts, ...shared }));
+
+  const synced = parts.clock.startSync(redis);
+  await withTimeout(TIME_MS, synced).catch(() => {});
+  // In the role `all`, its worker does this.
+  if (settings.role === 'web') parts.health.shareIn(stores.health, parts.onRedisError);
+  closers.add(() => Promise.all(apps.map((app) => app.stop())));
+  await Promise.all(apps.map((app) => app.start()));
+}
+
+type AppParts = RoleParts &
+  Awaited<ReturnType<typeof connectRole>> &
+  Pick<BindParts, 'receivedMs'> & { wake: IntakeParts['wake']; upSinceMs: number };
+
+/** Returns the app that takes the requests of one workspace, with everything that they need. */
+async function createApp(workspace: Workspace, settings: Settings, parts: AppParts): Promise<App> {
+  const { slack, projects, docsDomain, names, isPublic, isMember, policy, log } = workspace;
+  const { timing, now, monotonicMs, redis, queues, stores, wake, receivedMs, upSinceMs } = parts;
+  const { links, replies: replyMode, limits } = settings;
+  const { receiver, connected } = await createReceiver(settings, workspace, parts);
+  const bolt = createBolt(settings, workspace, receiver);
   // An answer leaves out the link to a message that cannot be read in time.
   const outbox = {
     deliveryState: (key: string) =>
       withTimeout(LINK_MS, stores.messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
   };
   const intake = createIntake({
-    ...parts,
-    ...stores,
-    wake,
+    ...{ ...parts, ...stores, isPublic, isMember, wake, log },
     timeoutMs: timing.intakeMs,
     claimMs: claimMsOf(timing),
   });
@@ -55,7 +77,6 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     ...{ ...stores, outbox, isPublic },
     workspaceUrl: () => slack.current()?.url,
   };
-  const upSinceMs = now();
   const systemStatus = createSystemStatus({
     settings: { projects, limits, timing },
     ...{ stores, queues, features, monotonicMs, contact: policy.contactText, ping: () => askTime(redis) },
@@ -66,12 +87,12 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
       missingScopes: slack.missingScopes(),
       connected: connected(),
       // `everyone` as admin counts for nobody: a message to all would be noise.
-      hasAdmins: settings.allow.admin.some((entry) => entry !== 'everyone'),
+      hasAdmins: workspace.settings.allow.admin.some((entry) => entry !== 'everyone'),
     }),
   });
-  const openModal = createModalOpener({ ...parts, timeoutMs: timing.modalMs });
+  const openModal = createModalOpener({ slack, monotonicMs, log, timeoutMs: timing.modalMs });
   const gate = createGate({
-    ...{ ...parts, ...stores, identity: slack.current },
+    ...{ ...parts, ...stores, policy, log, identity: slack.current },
     tools: {
       ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, isPublic, isMember },
       loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
@@ -83,44 +104,34 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
     },
   });
   const { publish } = createOutbox({ ...stores, wake });
-  receiveCallbacks({ ...parts, ...stores, projects, wake });
-  const receipt = createReceiptClock(monotonicMs);
-  closers.add(async () => receipt.stop());
   bind(bolt, {
-    ...parts,
-    registry,
-    gate,
+    ...{ ...parts, log, registry, gate, openModal, postEphemeral, receivedMs },
     identity: slack.current,
     eventTools: {
-      ...{ ...parts, ...stores, ...{ wake, publish, projects, limits, replyMode } },
+      ...{ ...parts, ...stores, ...{ log, wake, publish, projects, limits, replyMode } },
       async changeChannelId(...change) {
         await stores.channelIds.change(...change);
-        await parts.channelIds.refresh();
+        await workspace.channelIds.refresh();
       },
       checkToken: slack.identity,
     },
-    openModal,
-    postEphemeral,
     postInThread: slack.postEphemeralTo,
     ephemeralTimeoutMs: timing.ephemeralMs,
-    receivedMs: receipt.receivedMs,
   });
-
-  const synced = parts.clock.startSync(redis);
-  await withTimeout(TIME_MS, synced).catch(() => {});
-  // In the role `all`, its worker does this.
-  if (settings.role === 'web') parts.health.shareIn(stores.health, parts.onRedisError);
-  closers.add(() => bolt.stop());
-  await bolt.start();
+  return bolt;
 }
 
-function createBolt(settings: Settings, { slack, channelIds, log }: RoleParts, receiver: Receiver): App {
+function createBolt(
+  { slackApiUrl }: Settings,
+  { settings: { botToken }, slack, channelIds, log }: Workspace,
+  receiver: Receiver,
+): App {
   const bolt = new boltApp.default({
     receiver,
     logger: createSlackLogger(log),
     convoStore: false,
-    clientOptions: { slackApiUrl: settings.slackApiUrl },
-    authorize: async () => ({ botToken: settings.slackBotToken, ...slack.current() }),
+    clientOptions: { slackApiUrl },
+    authorize: async () => ({ botToken, ...slack.current() }),
   });
   const processEvent = bolt.processEvent.bind(bolt);
   bolt.processEvent = (event) =>
@@ -133,15 +144,18 @@ function createBolt(settings: Settings, { slack, channelIds, log }: RoleParts, r
 }
 
 /** Returns a receiver for Socket Mode if there is a token for it, else for HTTP. */
-async function createReceiver(settings: Settings, parts: RoleParts) {
-  const { slackAppToken: appToken, slackSigningSecret: signingSecret, proxies } = settings;
+async function createReceiver(
+  { slackApiUrl: apiUrl, proxies }: Settings,
+  { settings: { appToken, signingSecret }, log }: Workspace,
+  parts: RoleParts,
+) {
   if (appToken !== undefined) {
     const { createSocketReceiver } = await import('./server/socket-receiver.ts');
-    const receiver = createSocketReceiver({ ...parts, appToken, apiUrl: settings.slackApiUrl, proxies });
+    const receiver = createSocketReceiver({ ...parts, log, appToken, apiUrl, proxies });
     parts.health.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const receiver = createHttpReceiver({ ...parts, signingSecret, now: parts.machineMs });
+  const receiver = createHttpReceiver({ ...parts, log, signingSecret, now: parts.machineMs });
   return { receiver, connected: () => undefined };
 }

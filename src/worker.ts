@@ -23,6 +23,7 @@ import { postEphemeral } from './slack/response-url.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
+import type { Workspace } from './workspaces.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -34,14 +35,12 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const { timing, now, random, log, closers, onRedisError } = parts;
   const { stopping } = closers;
   const { redis, queues, stores } = await connectRole(connectForWork, settings, parts);
-  const { metrics, names, isPublic } = parts;
-  const { messages, rateLimiter } = stores;
+  const { metrics } = parts;
   parts.health.shareIn(stores.health, onRedisError);
 
   const wake = (run: RunRef) => enqueueRun(queues, run);
 
-  const slack = rejectWhenStopping(stopping, parts.slack);
-  const outbox = createOutbox({ messages, wake });
+  const outbox = createOutbox({ messages: stores.messages, wake });
   const published = new Map<string, number>();
   // A Redis that restarts may have lost the last writes.
   redis.on('ready', () => published.clear());
@@ -54,61 +53,71 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const docsApis = createDocsApis(settings, parts, watchKey);
   const sender = createSender(settings.proxies, timing.deploymentCallMs, stopping);
   closers.add(() => withTimeout(CLOSE_MS, sender.close()));
-  const { projects, limits, links: linksTo } = settings;
-  const { alertAdmins, remindOfExpiry } = createAlerts({
-    ...{ projects, stores, outbox, now, log, admin: settings.allow.admin, groupMembers: slack.groupMembers },
-  });
-
-  const context: JobContext = {
-    ...stores,
-    docs(project) {
-      const api = docsApis.get(project);
-      return api && rejectWhenStopping(stopping, api);
-    },
-    deployment: createDeployments(projects, sender.send, (call) => {
-      const { kind, outcome, durationMs } = call;
-      metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
-      parts.tracing.called(`deployment ${kind}`, durationMs, outcome);
-      // Only operators can mend a deployment.
-      if (outcome !== 'ok' && !stopping.aborted) log.warn(call, 'a call to a deployment failed');
-    }),
-    projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
-    slack: { ...slack, channel: createChannels(slack, rateLimiter, parts.teamId, timing) },
-    deliverMessage: createDelivery({
-      ...parts,
-      ...stores,
-      slack,
-      onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
-      onRetry: () => metrics.retries.add({ of: 'slack' }),
-    }),
-    ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, names, isPublic }),
-    policy: rejectWhenStopping(stopping, parts.policy),
-    botUserId: () => parts.slack.current()?.botUserId,
-    workspaceUrl: () => parts.slack.current()?.url,
-    ...createCallOnce(redis, {
-      marginMs: timing.callMarginMs,
-      didNotHappen: (error) =>
-        ((error instanceof DocsApiError || error instanceof GithubError) && error.happened === 'no') ||
-        (error instanceof SlackApiError && error.kind !== 'unclear'),
-      stopping,
-      newToken: randomUUID,
-      now,
-    }),
-    async refreshHomes(teamId, userIds) {
-      const opened = await stores.people.whoOpenedHome(teamId, userIds);
-      await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
-    },
-    ...{ projects, limits, linksTo, outbox, published, wake, stopping },
-    ...{ now, random, timing, log },
-  };
-
-  const workers = createWorkers({
-    ...parts,
-    jobs,
-    context,
-    connection: redis,
+  const { limits, links: linksTo } = settings;
+  const callOnce = createCallOnce(redis, {
+    marginMs: timing.callMarginMs,
+    didNotHappen: (error) =>
+      ((error instanceof DocsApiError || error instanceof GithubError) && error.happened === 'no') ||
+      (error instanceof SlackApiError && error.kind !== 'unclear'),
     stopping,
-    pausedForMs: parts.slack.pausedForMs,
+    newToken: randomUUID,
+    now,
+  });
+  async function refreshHomes(teamId: string, userIds: readonly string[]) {
+    const opened = await stores.people.whoOpenedHome(teamId, userIds);
+    await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
+  }
+
+  /** Returns what the jobs of one workspace use, and its further work at each sweep. */
+  function inWorkspace(workspace: Workspace) {
+    const { projects, teamId, names, isPublic, log } = workspace;
+    const slack = rejectWhenStopping(stopping, workspace.slack);
+    const { alertAdmins, remindOfExpiry } = createAlerts({
+      ...{ projects, stores, outbox, now, log, groupMembers: slack.groupMembers },
+      admin: workspace.settings.allow.admin,
+    });
+    const context: JobContext = {
+      ...stores,
+      docs(project) {
+        const api = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
+        return api && rejectWhenStopping(stopping, api);
+      },
+      deployment: createDeployments(projects, sender.send, (call) => {
+        const { kind, outcome, durationMs } = call;
+        metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
+        parts.tracing.called(`deployment ${kind}`, durationMs, outcome);
+        // Only operators can mend a deployment.
+        if (outcome !== 'ok' && !stopping.aborted) log.warn(call, 'a call to a deployment failed');
+      }),
+      projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
+      slack: { ...slack, channel: createChannels(slack, stores.rateLimiter, teamId, timing) },
+      deliverMessage: createDelivery({
+        ...{ ...parts, ...stores, slack, log },
+        onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
+        onRetry: () => metrics.retries.add({ of: 'slack' }),
+      }),
+      ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, names, isPublic }),
+      policy: rejectWhenStopping(stopping, workspace.policy),
+      botUserId: () => workspace.slack.current()?.botUserId,
+      workspaceUrl: () => workspace.slack.current()?.url,
+      ...callOnce,
+      ...{ projects, limits, linksTo, outbox, published, refreshHomes, wake, stopping },
+      ...{ now, random, timing, log },
+    };
+
+    async function sweep() {
+      // Another process may have found that Slack refuses the token.
+      if ((await stores.health.load()).slack?.refused) await slack.identity().catch(() => {});
+      if (teamId() !== '') await remindOfExpiry(teamId());
+    }
+    return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
+  }
+
+  const workspaces = parts.workspaces.map(inWorkspace);
+  const [{ context, pausedForMs }] = workspaces as [ReturnType<typeof inWorkspace>];
+  const workers = createWorkers({
+    ...{ ...parts, jobs, context, stopping, pausedForMs },
+    connection: redis,
     ready: parts.clock.startSync(redis),
     onError: onRedisError,
   });
@@ -117,12 +126,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   startSweeper({
     due: stores.due,
     wake,
-    async alsoDo() {
-      // Another process may have found that Slack refuses the token.
-      if ((await stores.health.load()).slack?.refused) await slack.identity().catch(() => {});
-      const teamId = parts.teamId();
-      if (teamId !== '') await remindOfExpiry(teamId);
-    },
+    alsoDo: () => Promise.all(workspaces.map(({ sweep }) => sweep())),
     everyMs: timing.sweepMs,
     ...{ log, stopping },
   });

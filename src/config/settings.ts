@@ -3,6 +3,7 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { secretsOfWebhook } from '../deployments/webhook.ts';
 import { readDomain } from '../domain.ts';
+import type { Project } from '../projects.ts';
 import { logLevels } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import {
@@ -335,14 +336,36 @@ export function readSettings(env: NodeJS.ProcessEnv) {
   const { docketRole: role, httpProxy, httpsProxy, noProxy, ...data } = parsed.data;
   const { port, healthPort = port, docsProjectId } = data;
   const own = { name: 'default', projectId: docsProjectId, domains: undefined, channels: [] };
+  const projects = file.projects ?? [{ ...own, ...defaultKey(set) }];
   return {
     ...{ ...file, ...data, role, healthPort },
     /** At least one. */
-    projects: file.projects ?? [{ ...own, ...defaultKey(set) }],
+    projects,
+    workspaces: [workspaceOfVariables(parsed.data, file, projects)],
     /** Outgoing proxies to Slack and to the platform. */
     proxies: { httpProxy, httpsProxy, noProxy },
   };
 }
+
+/** A workspace of Slack, with what its people may use. */
+export interface WorkspaceSettings extends Pick<ConfigFile, 'allow' | 'contact'> {
+  botToken: string;
+  signingSecret?: string | undefined;
+  /** If set, requests come over Socket Mode. */
+  appToken?: string | undefined;
+  projects: readonly Project[];
+  docsDomain: string | undefined;
+}
+
+/** Returns the workspace whose tokens are in the environment. */
+const workspaceOfVariables = (
+  { slackBotToken, slackSigningSecret, slackAppToken, docsDomain }: z.output<typeof table>,
+  { allow, contact }: ConfigFile,
+  projects: readonly Project[],
+): WorkspaceSettings => ({
+  ...{ botToken: slackBotToken, signingSecret: slackSigningSecret, appToken: slackAppToken },
+  ...{ projects, docsDomain, allow, contact },
+});
 
 const PLACEHOLDERS = {
   SLACK_BOT_TOKEN: 'xoxb-',

@@ -39,8 +39,8 @@ interface RedisGaugeParts extends LimitContext {
   redis: RedisClient;
   queues: Pick<Queues, 'counts'>;
   stores: Pick<Stores, 'due' | 'messages' | 'rateLimiter' | 'rejectedKeys'>;
-  /** Empty until Slack has answered. */
-  teamId: () => string;
+  /** A team id is empty until Slack has answered. */
+  workspaces: readonly { teamId: () => string }[];
   now: () => number;
 }
 
@@ -61,13 +61,15 @@ export function addRedisGauges(parts: RedisGaugeParts): void {
 }
 
 async function readAll(parts: RedisGaugeParts) {
-  const { queues, projects, stores, now } = parts;
+  const { queues, projects, stores, workspaces, now } = parts;
+  const limits = workspaces.flatMap(({ teamId }) => rateLimits(teamId(), parts));
+  const byName = new Map(limits.map((limit) => [limit.name, limit]));
   const keyIds = [...new Set(projects.map(keyIdOf))];
   const [counts, oldest, behind, usages, rejected] = await Promise.all([
     queues.counts(),
     oldestByQueue(stores),
     stores.messages.behindSince(),
-    usagesOf(rateLimits(parts.teamId(), parts), stores),
+    usagesOf([...byName.values()], stores),
     stores.rejectedKeys.since(keyIds),
   ]);
   return {

@@ -24,7 +24,19 @@ const keepers: Record<string, string[]> = {
 
 /** Layers from top to bottom; what stands in one line does not know each other. */
 const layers = [
-  ['after-restore', 'setup', 'doctor', 'app', 'healthcheck', 'web', 'worker', 'role', 'server', 'config'],
+  [
+    'after-restore',
+    'setup',
+    'doctor',
+    'app',
+    'healthcheck',
+    'web',
+    'worker',
+    'role',
+    'workspaces',
+    'server',
+    'config',
+  ],
   ['commands'],
   ['jobs'],
   ['policy'],
