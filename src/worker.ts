@@ -23,7 +23,7 @@ import { postEphemeral } from './slack/response-url.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
-import type { Workspace } from './workspaces.ts';
+import { type Workspace, workspaceIndex } from './workspaces.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -114,9 +114,9 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   }
 
   const workspaces = parts.workspaces.map(inWorkspace);
-  const [{ context, pausedForMs }] = workspaces as [ReturnType<typeof inWorkspace>];
   const workers = createWorkers({
-    ...{ ...parts, jobs, context, stopping, pausedForMs },
+    ...{ ...parts, jobs, stopping },
+    workspaceOf: (teamId) => workspaces[workspaceIndex(parts.workspaces, teamId)],
     connection: redis,
     ready: parts.clock.startSync(redis),
     onError: onRedisError,

@@ -65,3 +65,16 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     log,
   };
 }
+
+/**
+ * Returns the place of a team's workspace in the list; -1 if there is none, so that no run gets into another workspace.
+ * A workspace alone takes everything until it knows its team, and runs without a team, whose record is gone.
+ */
+export function workspaceIndex(
+  workspaces: readonly { teamId: () => string }[],
+  teamId: string | undefined,
+): number {
+  const known = workspaces.findIndex((workspace) => workspace.teamId() === teamId);
+  const isSole = workspaces.length === 1 && (teamId === undefined || workspaces[0]?.teamId() === '');
+  return known < 0 && (isSole || teamId === undefined) ? 0 : known;
+}

@@ -19,6 +19,8 @@ export interface Job<Context = JobContext> {
    * for the next step: it returns the milliseconds until that is due, or undefined if there is none.
    */
   run(id: string, context: Context): Promise<number | undefined>;
+  /** Returns the workspace of a subject without a record. */
+  teamOf?(id: string): string | undefined;
   /** After repeated errors of our own: shows people `ref`, which the log has as well. */
   giveUp?(id: string, context: Context, ref: string): Promise<void>;
 }

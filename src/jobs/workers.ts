@@ -23,15 +23,21 @@ const HAND_BACK_MS = 500;
 /** Jobs with longer waits are stepped more than once. A later due time was planned before a clock was set back. */
 const LONGEST_PAUSE_MS = 30_000;
 
+/** What the jobs of one workspace use. */
+export interface WorkspaceWork<Context> {
+  context: Context;
+  /** Returns for how many milliseconds only messages to Slack are delivered; never rejects. */
+  pausedForMs: () => Promise<number>;
+}
+
 export interface WorkerParts<Context> {
   jobs: readonly Job<Context>[];
-  context: Context;
+  /** Returns the workspace of a team; undefined if none is known to be that. A run without a record has no team. */
+  workspaceOf: (teamId: string | undefined) => WorkspaceWork<Context> | undefined;
   /** Its commands wait while Redis is away; the workers duplicate it. */
   connection: RedisClient;
   /** Once it is aborted, no job is taken, and each running one is handed back before its next outside call. */
   stopping: AbortSignal;
-  /** Returns for how many milliseconds only messages to Slack are delivered; never rejects. */
-  pausedForMs: () => Promise<number>;
   /** Creates a short reference for people and the log. */
   newRef: () => string;
   timing: Timing;
@@ -45,7 +51,7 @@ export interface WorkerParts<Context> {
 
 /** One BullMQ worker per queue. A job with a later step is moved to delayed, which frees the worker. */
 export function createWorkers<Context>(parts: WorkerParts<Context>) {
-  const { jobs, context, connection, stopping, newRef, timing, metrics, log, onError } = parts;
+  const { jobs, workspaceOf, connection, stopping, newRef, timing, metrics, log, onError } = parts;
   const due = createDueStore(connection);
   /** Consecutive unexpected errors of jobs here. Another process counts its own. */
   const errorsOf = new Map<string, number>();
@@ -57,7 +63,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     await parts.ready;
     const { name: job, queue } = definition;
     const { id } = bullJob.data;
-    const { wakes, ref = newRef() } = await due.begin({ job, id });
+    const { wakes, ref = newRef(), teamId = definition.teamOf?.(id) } = await due.begin({ job, id });
 
     /** Delays the job, unless its subject was woken since it began. A later wake finds it delayed and runs it. */
     async function requeue(waitMs: number): Promise<never> {
@@ -72,8 +78,11 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     const handBack = () => requeue(0).catch(() => {});
     atWork.add(handBack);
     const scope: LogScope = { ref, ...(queue !== 'slack-outbox' && { run: id }) };
+    const workspace = workspaceOf(teamId);
     try {
-      const waitMs = await inLogScope(scope, () => step(definition, bullJob, ref));
+      const waitMs = workspace
+        ? await inLogScope(scope, () => step(definition, bullJob, workspace, ref))
+        : timing.retryMaxMs;
       if (waitMs !== undefined) await requeue(waitMs);
     } finally {
       atWork.delete(handBack);
@@ -81,11 +90,16 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
   }
 
   /** Runs one step. Returns the milliseconds until the next one; undefined if the job is done. */
-  async function step(definition: Job<Context>, bullJob: BullJob, ref: string): Promise<number | undefined> {
+  async function step(
+    definition: Job<Context>,
+    bullJob: BullJob,
+    { context, pausedForMs }: WorkspaceWork<Context>,
+    ref: string,
+  ): Promise<number | undefined> {
     const startedMs = performance.now();
     const report = (outcome: StepOutcome) =>
       metrics.steps.observe({ job: definition.name, outcome }, performance.now() - startedMs);
-    const pauseMs = definition.queue === 'slack-outbox' ? 0 : await parts.pausedForMs();
+    const pauseMs = definition.queue === 'slack-outbox' ? 0 : await pausedForMs();
     if (stopping.aborted || pauseMs > 0) {
       report('handed_back');
       return stopping.aborted ? 0 : pauseMs;

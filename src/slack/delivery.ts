@@ -129,7 +129,7 @@ export function createDelivery(parts: DeliveryParts) {
       if (wanted.retracted) return save(record, forgetPost, 0);
     }
 
-    const rateLimit = slackRateLimit('post', target.channel, timing);
+    const rateLimit = slackRateLimit('post', `${teamId}:${target.channel}`, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (waitMs > 0) return waitMs;
     if (isRoot) await threads.markPosting(teamId, target.channel, key);

@@ -22,7 +22,7 @@ const LIMITS = {
 
 type SlackLimit = keyof typeof LIMITS;
 
-/** Returns a rate limit of Slack, for a workspace's team id; for `post`, for a conversation. */
+/** Returns a rate limit of Slack, for a workspace's team id; for `post`, for its conversation. */
 export function slackRateLimit(name: SlackLimit, subject: string, timing: Timing): RateLimit {
   const { setting, burst, ...rest } = LIMITS[name];
   const perMinute = timing[setting];

@@ -19,10 +19,10 @@ return woken and 1 or 0
 
 export function createDueStore(redis: RedisClient) {
   return {
-    /** Returns the number of a run's wakes so far, for `postpone`, and the reference of its request. */
-    async begin(run: RunRef): Promise<{ wakes: number; ref: string | undefined }> {
-      const [wakes, ref] = await redis.hmget(recordKey(run), 'wakes', 'ref');
-      return { wakes: Number(wakes ?? 0), ref: ref ?? undefined };
+    /** Returns the number of a run's wakes so far, for `postpone`, the reference of its request, and its workspace. */
+    async begin(run: RunRef) {
+      const [wakes, ref, teamId] = await redis.hmget(recordKey(run), 'wakes', 'ref', 'team');
+      return { wakes: Number(wakes ?? 0), ref: ref ?? undefined, teamId: teamId ?? undefined };
     },
     /**
      * Makes the run due in `inMs`; an unlisted one stays unlisted. Returns false if it was woken since it had `wakes`:

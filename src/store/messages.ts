@@ -127,13 +127,13 @@ export type MessageStore = ReturnType<typeof createMessageStore>;
 
 const publishScript = lastingScript<0 | 1>(`${LUA_WAKE}
 local record, active = unpack(KEYS)
-local member, json, hash, version, ttl, lasting, rank, ref = unpack(ARGV)
+local member, json, hash, version, ttl, lasting, rank, ref, team = unpack(ARGV)
 local stored, before, rankBefore = unpack(redis.call('HMGET', record, 'version', 'hash', 'rank'))
 if stored and tonumber(stored) > tonumber(version) then return 0 end
 redis.call('HSET', record, 'version', version)
 if lasting == '1' then redis.call('PERSIST', record) else redis.call('PEXPIRE', record, ttl) end
 if before == hash then return 0 end
-redis.call('HSET', record, 'wanted', json, 'hash', hash, 'rank', rank)
+redis.call('HSET', record, 'wanted', json, 'hash', hash, 'rank', rank, 'team', team)
 if ref ~= '' then redis.call('HSET', record, 'ref', ref) end
 redis.call('HINCRBY', record, 'wakes', 1)
 local isListed = redis.call('ZSCORE', active, member)
@@ -179,7 +179,7 @@ export function createMessageStore(redis: RedisClient) {
       const isNew = await publishScript(
         redis,
         [keys.message(key), keys.activeRuns()],
-        [...args, wanted.lasting ? 1 : 0, rank, logScope()?.ref ?? ''],
+        [...args, wanted.lasting ? 1 : 0, rank, logScope()?.ref ?? '', wanted.teamId],
       );
       return isNew === 1;
     },

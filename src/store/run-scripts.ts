@@ -81,7 +81,7 @@ type AcceptAnswer =
 /** ARGV ends with the maximum of each of the run's quotas. KEYS end with these quotas, and the run's people. */
 export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}
 local run, active, responseUrl, claim, inbox = unpack(KEYS)
-local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kept, lasting, ref = unpack(ARGV)
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kept, lasting, ref, team = unpack(ARGV)
 local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
 if expected ~= '' and stored ~= expected then return {'stale'} end
@@ -93,7 +93,7 @@ if claims then
   if holder and holder ~= id then return {'claimed', holder} end
 end
 local quotas = {}
-for i = 14, #ARGV do
+for i = 15, #ARGV do
   local key, max, from = KEYS[6 + #quotas], tonumber(ARGV[i]), lasting == '1' and '-inf' or now - ttl
   local others = redis.call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', 0, max + 1)
   for place, other in ipairs(others) do
@@ -103,7 +103,7 @@ for i = 14, #ARGV do
   quotas[#quotas + 1] = key
 end
 -- The first write: only this one fails if Redis is full.
-redis.call('HSET', run, 'json', json, 'rev', rev)
+redis.call('HSET', run, 'json', json, 'rev', rev, 'team', team)
 if not stored and ref ~= '' then redis.call('HSET', run, 'ref', ref) end
 for _, key in ipairs({run, inbox}) do
   if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end

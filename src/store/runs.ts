@@ -122,6 +122,7 @@ export function createRunStore(redis: RedisClient) {
       PERSON_RUNS,
       run.lasting === true ? '1' : '0',
       logScope()?.ref ?? '',
+      run.teamId,
       ...quotas.map(({ max }) => max),
     ]);
     if (answer[0] === 'claimed') return { kind: answer[0], by: answer[1] };
@@ -224,11 +225,16 @@ export function createRunStore(redis: RedisClient) {
     async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
       return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
     },
-    /** Returns the active runs of one job that were accepted last. `complete`: there are no more. */
-    async latestOf<R extends RunBase>(schema: z.ZodType<R>, job: string) {
-      const latest = await redis.zrevrange(keys.activeRunsOf(job), 0, LATEST_RUNS);
-      const runs = await loadAll(latest.slice(0, LATEST_RUNS), schema);
-      return { runs, complete: latest.length <= LATEST_RUNS };
+    /** Returns the active runs of one job that a workspace accepted last. `complete`: there are no more. */
+    async latestOf<R extends RunBase>(schema: z.ZodType<R>, job: string, teamId: string) {
+      const runs: R[] = [];
+      for (let from = 0; runs.length <= LATEST_RUNS; from += LATEST_RUNS + 1) {
+        const ids = await redis.zrevrange(keys.activeRunsOf(job), from, from + LATEST_RUNS);
+        runs.push(...(await loadAll(ids, schema)).filter((run) => run.teamId === teamId));
+        if (ids.length <= LATEST_RUNS)
+          return { runs: runs.slice(0, LATEST_RUNS), complete: runs.length <= LATEST_RUNS };
+      }
+      return { runs: runs.slice(0, LATEST_RUNS), complete: false };
     },
     /** Returns the runs with these ids, in order. Unreadable records are left out. */
     loadAll,

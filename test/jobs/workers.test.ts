@@ -51,11 +51,10 @@ function work(run: (id: string) => ReturnType<Job['run']>): ReturnType<typeof cr
   };
   const workers = createWorkers({
     jobs: [job],
-    context: {},
+    workspaceOf: () => ({ context: {}, pausedForMs: async () => 0 }),
     connection,
     stopping: stopping.signal,
     ready: Promise.resolve(),
-    pausedForMs: async () => 0,
     newRef: () => 'ref1',
     metrics: unread,
     timing: { ...defaultTiming, retryMinMs: 1, retryMaxMs: 5 },

@@ -55,7 +55,7 @@ beforeEach(async () => {
     timing: defaultTiming,
     log: kept.log,
   });
-  for (const name of ['edit:T0ACME', 'post:C0DOCS']) {
+  for (const name of ['edit:T0ACME', 'post:T0ACME:C0DOCS']) {
     await pace.takeSlot({ name, ...hourly }, { id: 'spent' });
   }
 });
@@ -102,20 +102,20 @@ test('a post that nobody waits for leaves a slot of its channel to one that some
   await want('digest', 'state', 'digest', { lowPriority: true });
   await want('card', 'state');
   // One of the two slots is taken.
-  await afterTurns('post:C0DOCS', 0, ['digest', 'card']);
+  await afterTurns('post:T0ACME:C0DOCS', 0, ['digest', 'card']);
   expect(told).toEqual(['card: card']);
-  expect(await afterTurns('post:C0DOCS', 1, ['digest'])).toEqual(['card: card', 'digest: digest']);
+  expect(await afterTurns('post:T0ACME:C0DOCS', 1, ['digest'])).toEqual(['card: card', 'digest: digest']);
 });
 
 test('a post that nobody waits for and its channel refuses is given up, and alarms nobody', async () => {
   notBegun = new SlackApiError('place', 'chat.postMessage', 'not_in_channel');
   hourly.count = 2;
   await want('welcome', 'state', 'welcome', { lowPriority: true });
-  await afterTurns('post:C0DOCS', 3, ['welcome']);
+  await afterTurns('post:T0ACME:C0DOCS', 3, ['welcome']);
   expect(await deliver('welcome')).toBeUndefined();
   expect(kept.lines).toEqual([]);
   await want('card', 'state');
-  await afterTurns('post:C0DOCS', 1, ['card']);
+  await afterTurns('post:T0ACME:C0DOCS', 1, ['card']);
   expect(kept.text()).toContain('a message cannot be delivered');
 });
 
@@ -127,7 +127,7 @@ test.each([
 ] as const)('a deleted %s, %j, is posted again: %j', async (kind, more, isReposted) => {
   await want('run', kind, 'run', more);
   await noteDelivery(createMessageStore(redis.client), 'run', { deleted: true });
-  const posted = await afterTurns('post:C0DOCS', 2, ['run']);
+  const posted = await afterTurns('post:T0ACME:C0DOCS', 2, ['run']);
   expect(posted).toEqual(isReposted ? ['run: run'] : []);
 });
 

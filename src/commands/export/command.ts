@@ -133,7 +133,9 @@ async function start(
 
 /** Running exports: the person's own, and those whose threads they can read from here. */
 async function exportStatus(caller: Caller, tools: CommandTools): Promise<Message> {
-  const some = await tools.intake.read(caller, ({ runs }) => runs.latestOf(exportRun, 'export'));
+  const some = await tools.intake.read(caller, ({ runs }) =>
+    runs.latestOf(exportRun, 'export', caller.teamId),
+  );
   const { lines } = await runningExports(some, caller, tools, MAX_LINES);
   const none = ['No export that you can see here is running. Start one with ', { code: '/docs-export' }, '.'];
   return message(lines.length === 0 ? [none] : lines);

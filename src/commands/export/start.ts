@@ -235,7 +235,7 @@ export async function findExportJob(
 ) {
   const isMeant = typed && jobFilter(typed, named, tools.projects);
   const runs = await tools.intake.read(caller, async ({ runs }) => {
-    const { runs: active } = await runs.latestOf(exportRun, 'export');
+    const { runs: active } = await runs.latestOf(exportRun, 'export', caller.teamId);
     const own = await runs.ofPerson(caller.teamId, caller.user.id);
     return [...active, ...(await runs.loadAll(own, exportRun))];
   });

@@ -73,8 +73,8 @@ export const exportFeature: Feature = {
 
   status: {
     first: true,
-    async lines(_, viewer, context) {
-      const some = await context.runs.latestOf(exportRun, 'export');
+    async lines(teamId, viewer, context) {
+      const some = await context.runs.latestOf(exportRun, 'export', teamId);
       const parts = { ...context, workspaceUrl: context.workspaceUrl() };
       const { lines, count } = await runningExports(some, viewer, parts, MAX_STATUS_LINES);
       if (lines.length === 0) return [[title, ' — none running']];

@@ -21,6 +21,8 @@ export const homeJob: Job = {
   queue: 'slack-outbox',
   concurrency: 5,
 
+  teamOf: (id) => id.split(':')[0],
+
   async run(id, context) {
     const [teamId = '', userId = ''] = id.split(':');
     const { slack, rateLimiter } = context;

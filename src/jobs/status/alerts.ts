@@ -66,7 +66,7 @@ export function createAlerts({ projects, admin, groupMembers, stores, outbox, no
     if (recipients.length === 0) return false;
     const message = await messageOf();
     for (const user of recipients) {
-      const key = `${once ? name : `${name}.${sinceMs}`}.${user}`;
+      const key = `${once ? name : `${name}.${sinceMs}`}.${teamId}.${user}`;
       await outbox.publish(teamId, { key, place: { user }, kind: 'ending', message }, 1);
     }
     await stores.alerts.markSent(`${name}:${teamId}`, sinceMs);
