@@ -18,6 +18,8 @@ export interface Project {
   apiKeyExpires?: string | undefined;
   /** Ids of the channels whose default project this is. */
   channels: readonly string[];
+  /** The names of the workspaces that see it; all if it names none. */
+  workspaces?: readonly string[] | undefined;
   /** The deployments that can be told about its exports. */
   deployments?: readonly Deployment[] | undefined;
 }

@@ -10,7 +10,7 @@ import { OperatorError } from './runtime/operator-error.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { createHealth, redisState } from './server/health.ts';
+import { createHealth, redisState, upstreamOf, WORKSPACE_TWICE } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
@@ -29,7 +29,7 @@ import {
 } from './store/redis/connections.ts';
 import { checkSchema } from './store/schema.ts';
 import { createStores } from './store/stores.ts';
-import { createWorkspace } from './workspaces.ts';
+import { createWorkspace, slackPartOf } from './workspaces.ts';
 
 /** How long the start waits for Redis, and for the bot's identity from Slack. */
 const READY_MS = 2000;
@@ -76,9 +76,10 @@ export async function createRoleParts(
   serveMetrics(server, metrics, settings.metricsAddress);
   const health = createHealth({
     ...{ server, log, now, afterMs: timing.problemAfterMs },
-    onCall(upstream, { answered, refused }) {
+    slackParts: settings.workspaces.map(slackPartOf),
+    onCall(part, { answered, refused }) {
       const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
-      metrics.upstreamCalls.add({ upstream, outcome });
+      metrics.upstreamCalls.add({ upstream: upstreamOf(part), outcome });
     },
   });
   metrics.onScrape(() =>
@@ -96,6 +97,11 @@ export async function createRoleParts(
       ...{ settings, timing, cacheNow, monotonicMs, health, metrics, tracing, closers, log },
     }),
   );
+  health.addProblems(() => {
+    const known = workspaces.map(({ teamId }) => teamId()).filter((teamId) => teamId !== '');
+    const isTwice = new Set(known).size < known.length;
+    return isTwice ? [{ name: 'workspace_twice', level: 'error', text: WORKSPACE_TWICE }] : [];
+  });
 
   let address = redisAddressOf(settings);
   if (address === undefined) {

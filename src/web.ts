@@ -58,7 +58,7 @@ type AppParts = RoleParts &
 
 /** Returns the app that takes the requests of one workspace, with everything that they need. */
 async function createApp(workspace: Workspace, settings: Settings, parts: AppParts): Promise<App> {
-  const { slack, projects, docsDomain, names, isPublic, isMember, policy, log } = workspace;
+  const { slack, slackPart, projects, docsDomain, names, isPublic, isMember, policy, log } = workspace;
   const { timing, now, monotonicMs, redis, queues, stores, wake, receivedMs, upSinceMs } = parts;
   const { links, replies: replyMode, limits } = settings;
   const { receiver, connected } = await createReceiver(settings, workspace, parts);
@@ -79,7 +79,10 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
   };
   const systemStatus = createSystemStatus({
     settings: { projects, limits, timing },
-    ...{ stores, queues, features, monotonicMs, contact: policy.contactText, ping: () => askTime(redis) },
+    // The queues are shared, so their counts would tell of other workspaces.
+    queues: parts.workspaces.length > 1 ? { counts: async () => [] } : queues,
+    ...{ stores, features, monotonicMs, slackPart, contact: policy.contactText },
+    ping: () => askTime(redis),
     known: () => ({
       ...{ version: packageJson.version, role: settings.role, upSinceMs },
       snapshots: parts.health.snapshots(),
@@ -92,7 +95,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
   });
   const openModal = createModalOpener({ slack, monotonicMs, log, timeoutMs: timing.modalMs });
   const gate = createGate({
-    ...{ ...parts, ...stores, policy, log, identity: slack.current },
+    ...{ ...parts, ...stores, policy, log, identity: slack.current, isOrgWide: slack.isOrgWide },
     tools: {
       ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, isPublic, isMember },
       loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
@@ -131,7 +134,7 @@ function createBolt(
     logger: createSlackLogger(log),
     convoStore: false,
     clientOptions: { slackApiUrl },
-    authorize: async () => ({ botToken, ...slack.current() }),
+    authorize: async () => ({ botToken: botToken.secret, ...slack.current() }),
   });
   const processEvent = bolt.processEvent.bind(bolt);
   bolt.processEvent = (event) =>
@@ -146,16 +149,29 @@ function createBolt(
 /** Returns a receiver for Socket Mode if there is a token for it, else for HTTP. */
 async function createReceiver(
   { slackApiUrl: apiUrl, proxies }: Settings,
-  { settings: { appToken, signingSecret }, log }: Workspace,
+  { settings: { name: workspace, appToken, signingSecret }, log }: Workspace,
   parts: RoleParts,
 ) {
   if (appToken !== undefined) {
     const { createSocketReceiver } = await import('./server/socket-receiver.ts');
-    const receiver = createSocketReceiver({ ...parts, log, appToken, apiUrl, proxies });
+    const { secret, name } = appToken;
+    const receiver = createSocketReceiver({
+      ...parts,
+      log,
+      appToken: secret,
+      tokenName: name,
+      apiUrl,
+      proxies,
+    });
     parts.health.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
     return { receiver, connected: () => receiver.connected() };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
-  const receiver = createHttpReceiver({ ...parts, log, signingSecret, now: parts.machineMs });
+  const { secret, name } = signingSecret;
+  const path = workspace === undefined ? '/slack/events' : (`/slack/${workspace}/events` as const);
+  const receiver = createHttpReceiver({
+    ...{ ...parts, log, now: parts.machineMs },
+    ...{ path, signingSecret: secret, secretName: name },
+  });
   return { receiver, connected: () => undefined };
 }

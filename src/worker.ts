@@ -15,6 +15,7 @@ import { connectRole, type RoleParts } from './role.ts';
 import { createChangeSaver } from './runtime/cached.ts';
 import { rejectWhenStopping } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
+import { workspaceGoneText } from './server/health.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createChannels } from './slack/lookups.ts';
@@ -70,7 +71,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
 
   /** Returns what the jobs of one workspace use, and its further work at each sweep. */
   function inWorkspace(workspace: Workspace) {
-    const { projects, teamId, names, isPublic, log } = workspace;
+    const { projects, teamId, slackPart, names, isPublic, log } = workspace;
     const slack = rejectWhenStopping(stopping, workspace.slack);
     const { alertAdmins, remindOfExpiry } = createAlerts({
       ...{ projects, stores, outbox, now, log, groupMembers: slack.groupMembers },
@@ -107,16 +108,29 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
 
     async function sweep() {
       // Another process may have found that Slack refuses the token.
-      if ((await stores.health.load()).slack?.refused) await slack.identity().catch(() => {});
+      const { [slackPart]: last } = await stores.health.load([slackPart]);
+      if (last?.refused) await slack.identity().catch(() => {});
       if (teamId() !== '') await remindOfExpiry(teamId());
     }
     return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
   }
 
   const workspaces = parts.workspaces.map(inWorkspace);
+  /** Teams whose work waits, since no workspace is known to be theirs. */
+  const waitingTeams = new Set<string>();
+  parts.health.addProblems(() => {
+    const isKnown = parts.workspaces.every(({ teamId }) => teamId() !== '');
+    const missing = [...waitingTeams].filter((teamId) => workspaceIndex(parts.workspaces, teamId) < 0);
+    if (!isKnown || missing.length === 0) return [];
+    return [{ name: 'workspace_gone', level: 'warn', text: workspaceGoneText(missing.join(', ')) }];
+  });
   const workers = createWorkers({
     ...{ ...parts, jobs, stopping },
-    workspaceOf: (teamId) => workspaces[workspaceIndex(parts.workspaces, teamId)],
+    workspaceOf(teamId = '') {
+      const index = workspaceIndex(parts.workspaces, teamId);
+      if (index < 0) waitingTeams.add(teamId);
+      return workspaces[index];
+    },
     connection: redis,
     ready: parts.clock.startSync(redis),
     onError: onRedisError,

@@ -1,59 +1,74 @@
-import type { Settings, WorkspaceSettings } from './config/settings.ts';
+import type { Settings } from './config/settings.ts';
+import type { WorkspaceSettings } from './config/workspaces.ts';
 import type { Metrics, Tracing } from './metrics/metrics.ts';
 import { createPolicy } from './policy.ts';
 import type { Log } from './runtime/log.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import type { Timing } from './runtime/timing.ts';
-import { type Health, SLACK_TEXTS } from './server/health.ts';
+import { type Health, slackTexts } from './server/health.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createLookups } from './slack/lookups.ts';
-import { createChannelIds } from './slack/web-calls.ts';
+import { createChannelIds, ORG_WIDE_TEXT } from './slack/web-calls.ts';
+import type { Dependency } from './store/values.ts';
 
 interface WorkspaceParts {
   settings: Pick<Settings, 'slackApiUrl'>;
   timing: Timing;
-  /** The test's time; by default, look-ups are cached by the monotonic clock. */
+  /** The clock of cached look-ups. */
   cacheNow: () => number;
   monotonicMs: () => number;
-  health: Pick<Health, 'worked' | 'failed' | 'record'>;
+  health: Pick<Health, 'worked' | 'failed' | 'record' | 'addProblems'>;
   metrics: Pick<Metrics, 'slackCalls'>;
   tracing: Pick<Tracing, 'called'>;
   closers: ShutdownHooks;
   log: Log;
 }
 
+/** Returns the name of a workspace's Slack in the health of this process. */
+export const slackPartOf = ({ name }: Pick<WorkspaceSettings, 'name'>): Dependency =>
+  name === undefined ? 'slack' : `slack ${name}`;
+
 /** One workspace: Docket's app there, and everything that must not be mixed with another workspace. */
 export type Workspace = ReturnType<typeof createWorkspace>;
 
 /** Creates the parts of one workspace. Ids of people and channels are valid only there, so each has caches of its own. */
 export function createWorkspace(settings: WorkspaceSettings, parts: WorkspaceParts) {
-  const { timing, cacheNow, monotonicMs, health, metrics, tracing, closers, log } = parts;
-  const { allow, contact, projects, docsDomain } = settings;
+  const { timing, cacheNow, monotonicMs, health, metrics, tracing, closers } = parts;
+  const { name, allow, contact, projects, docsDomain } = settings;
+  const log = name === undefined ? parts.log : parts.log.child({ workspace: name });
+  const slackPart = slackPartOf(settings);
+  const texts = slackTexts(settings.botToken.name);
+  const where = name === undefined ? '' : ` Workspace: ${name}.`;
   const channelIds = createChannelIds();
   closers.add(() => channelIds.stop());
   const slack = createSlackApi({
     channelIds,
-    token: settings.botToken,
+    token: settings.botToken.secret,
     apiUrl: parts.settings.slackApiUrl,
     timing,
     log,
     monotonicMs,
     onCall({ method, answered, refused, error = 'ok', durationMs }) {
-      const call = { of: 'slack', operation: method };
+      const call = { of: slackPart, operation: method };
       const failure = error === 'limited' ? 'slack_limited' : answered ? undefined : 'slack_unreachable';
-      const name = refused ? 'slack_token' : failure;
-      if (name === undefined) health.worked(call);
-      else health.failed(call, { name, text: SLACK_TEXTS[name] }, refused, error);
-      health.record('slack', answered, refused);
+      const problem = refused ? 'slack_token' : failure;
+      if (problem === undefined) health.worked(call);
+      else health.failed(call, { name: problem, text: texts[problem] + where }, refused, error);
+      health.record(slackPart, answered, refused);
       metrics.slackCalls.observe({ method, outcome: error }, durationMs);
       tracing.called(`slack ${method}`, durationMs, error);
     },
   });
+  health.addProblems(() =>
+    slack.isOrgWide() ? [{ name: 'slack_org_wide', level: 'error', text: ORG_WIDE_TEXT }] : [],
+  );
   // A cached look-up must not expire early or late because a clock is corrected.
   const lookup = { timeoutMs: timing.permissionMs, cacheMs: timing.permissionCacheMs, now: cacheNow };
   return {
+    name,
     settings,
     slack,
+    slackPart,
     channelIds,
     /** Empty until Slack has answered. */
     teamId: () => slack.current()?.teamId ?? '',
@@ -68,13 +83,13 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
 
 /**
  * Returns the place of a team's workspace in the list; -1 if there is none, so that no run gets into another workspace.
- * A workspace alone takes everything until it knows its team, and runs without a team, whose record is gone.
+ * That of the environment takes everything until it knows its team. Without a team, a record is gone: any drops it.
  */
 export function workspaceIndex(
-  workspaces: readonly { teamId: () => string }[],
-  teamId: string | undefined,
+  workspaces: readonly Pick<Workspace, 'name' | 'teamId'>[],
+  teamId: string,
 ): number {
-  const known = workspaces.findIndex((workspace) => workspace.teamId() === teamId);
-  const isSole = workspaces.length === 1 && (teamId === undefined || workspaces[0]?.teamId() === '');
-  return known < 0 && (isSole || teamId === undefined) ? 0 : known;
+  const [first] = workspaces;
+  if (teamId === '' || (first?.name === undefined && first?.teamId() === '')) return 0;
+  return workspaces.findIndex((workspace) => workspace.teamId() === teamId);
 }

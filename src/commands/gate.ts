@@ -19,6 +19,8 @@ interface GateParts {
   policy: Omit<Policy, 'contactText'>;
   /** The bot's identity; undefined until it is known. */
   identity: () => Identity | undefined;
+  /** Whether the app is installed for a whole organization, so that it has no identity. */
+  isOrgWide: () => boolean;
   audit: AuditStore;
   metrics: Pick<Metrics, 'refusals' | 'requests'>;
   tracing: Tracing;
@@ -36,6 +38,8 @@ const personUnknown =
   'Slack took too long to say who you are, so nothing was started. Try again in a moment.';
 const slackUnavailable =
   "I can't reach Slack's API right now, so nothing was started. Try again in a minute.";
+const orgWide =
+  "I'm installed for the whole organization, but I can only work in one workspace. Nothing was started.";
 const otherWorkspace = 'This Docket belongs to another workspace. Nothing was started.';
 
 const outdatedMessage = (what: string, instead: string) =>
@@ -54,7 +58,7 @@ export const outdated = {
  * the permission. It turns every later error into a message and never rejects. Refusals get an audit line.
  */
 export function createGate(parts: GateParts) {
-  const { tools, policy, identity, metrics, tracing, newRef, now, monotonicMs, log } = parts;
+  const { tools, policy, identity, isOrgWide, metrics, tracing, newRef, now, monotonicMs, log } = parts;
 
   async function writeAudit({ user: { id, name }, channel, teamId }: Caller, line: AuditedRequest) {
     const entry = { ...line, atMs: now(), user: { id, name }, channel: channel.id };
@@ -69,7 +73,7 @@ export function createGate(parts: GateParts) {
     const bot = identity();
     if (bot === undefined) {
       metrics.refusals.add({ reason: 'slack_away' });
-      throw new UserFacingError(message([[slackUnavailable]]));
+      throw new UserFacingError(message([[isOrgWide() ? orgWide : slackUnavailable]]));
     }
     const { teamId, botUserId, url: workspaceUrl } = bot;
     const caller = { ...unverified, teamId };

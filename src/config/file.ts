@@ -1,15 +1,24 @@
 import { LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
-import { readKeyFile } from '../docs-api/client.ts';
 import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
 import { LIMITS } from '../jobs/limits.ts';
-import type { Contact } from '../policy.ts';
 import type { Project } from '../projects.ts';
-import { lengthOf, singleLine } from '../slack/text.ts';
-
-/** Environment variables by name. */
-export type Env = Record<string, string | undefined>;
+import {
+  type Env,
+  type FlawOf,
+  isName,
+  list,
+  mapProblem,
+  matching,
+  NAME_FIX,
+  readSecret,
+  type SecretPlace,
+  secretFlaw,
+  secretFrom,
+  secretIn,
+} from './values.ts';
+import { allowSchema, contact, readVariables, workspaceProblems, workspaceSchema } from './workspaces.ts';
 
 /** Accepts host names, and returns them as `readDomain` does. A `suggestion`, if any, replaces `problem`. */
 export const hostName = (problem: string, suggestion = (_meant: string) => problem) =>
@@ -27,16 +36,6 @@ export const projectId = z
     "must be the project's id, without spaces and slashes. Copy it from the docs platform.",
   );
 
-export const date = z.iso.date('must be a date such as 2026-12-31.');
-
-/** Returns whether a text can be the name of an environment variable; a key in its place cannot. */
-const isVariableName = (name: string) => /^[A-Z][A-Z0-9_]{0,99}$/.test(name);
-
-const list = <Item extends z.ZodType>(item: Item) => z.array(item, 'must be a list. Put it in [ ].');
-
-/** Accepts text that matches. */
-const matching = (pattern: RegExp, problem: string) => z.string(problem).regex(pattern, problem);
-
 const hostNameProblem = 'must be a host name. Write it like docs.example.com.';
 
 const domain = hostName(hostNameProblem, (meant) => `must be a host name only. Did you mean ${meant}?`);
@@ -45,30 +44,6 @@ const channelIdProblem =
   "must be a channel's id, not its name. In Slack, open the channel's details: the id, such as C0123ABCD, is at the end of About.";
 
 const channel = matching(/^[CG][A-Z0-9]{4,20}$/, channelIdProblem);
-
-const principalProblem =
-  "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
-
-const principal = matching(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
-
-const secretPlace = z
-  .strictObject({
-    env: z.string().refine(isVariableName).optional(),
-    file: z.string().min(1).optional(),
-    expires: date.optional(),
-  })
-  .refine(({ env, file }) => (env === undefined) !== (file === undefined));
-
-/** Accepts the place of a secret, and returns it with the secret. No message may repeat the value: it may be the secret. */
-const secretFrom = (what: string, like: string, readFrom: (place: SecretPlace) => Secret) =>
-  z.unknown().transform((value, context) => {
-    const place = secretPlace.safeParse(value).data;
-    const noPlace = `must name an environment variable in capitals, or a file, and not hold ${what} itself. Write it like ${like}.`;
-    const { secret, problem } = place ? readFrom(place) : { secret: '', problem: noPlace };
-    if (problem === undefined) return { ...place, secret };
-    context.addIssue(problem);
-    return z.NEVER;
-  });
 
 const KEY = 'an admin API key';
 
@@ -84,19 +59,13 @@ const apiKey = (env: Env) =>
   );
 
 const deploymentSecret = (env: Env, what: string, flawOf: FlawOf) =>
-  secretFrom(what, '{ env: ACME_DEPLOY_SECRET } or { file: /run/secrets/acme }', (place) =>
-    readSecret(place, env, what, flawOf),
-  )
-    .refine(({ expires }) => expires === undefined, 'must not have expires, which only API keys have.')
-    .transform(({ secret }) => secret);
+  secretIn(env, what, 'ACME_DEPLOY_SECRET', flawOf).transform(({ secret }) => secret);
 
 /** 24 to 64 bytes, by the Standard Webhooks specification. */
 const webhookSecretFlaw = (text: string) =>
   /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(text)
     ? undefined
     : 'names a secret that is not whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)".';
-
-const mapProblem = 'must be a map. Below it, write one name: value per line.';
 
 const organization = z
   .string('must be a name in quotes.')
@@ -181,45 +150,21 @@ const projectSchema = (env: Env) =>
       apiKey: apiKey(env).optional(),
       channels: list(channel).default([]),
       deployments: z.record(z.string(), deployment(env), mapProblem).default({}),
+      workspaces: list(z.string()).optional(),
     },
     mapProblem,
   );
 
 type GivenProject = z.output<ReturnType<typeof projectSchema>>;
 
-const allowSchema = z.strictObject(
-  {
-    export: list(principal).default(['everyone']),
-    agent: list(principal).default(['everyone']),
-    digest: list(principal).default(['everyone']),
-    deploy: list(principal).default([]),
-    admin: list(principal).default([]),
-  },
-  mapProblem,
-);
-
-const contactProblem =
-  'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
-
-/** A text is shown unchanged and mentions nobody. An id is shown as its name in Slack. */
-const contact = z.string(contactProblem).transform((typed, context): Contact => {
-  const text = typed.length > 400 ? '' : singleLine(typed.toWellFormed());
-  if (text === '' || lengthOf(text) > 80 || text.startsWith('<') || isChannelId.test(text))
-    context.addIssue(contactProblem);
-  return isId.test(text) ? { id: text } : { text };
-});
-
-/** An id has a digit: SUPPORT is a word. */
-const isId = /^[UWS](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
-
-/** The id of a channel, which people cannot read. */
-const isChannelId = /^[CGD](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
-
 const limitsSchema = z.strictObject(LIMITS, mapProblem);
 
 const fileSchema = (env: Env) =>
   z.strictObject(
     {
+      workspaces: z
+        .record(z.string(), workspaceSchema(env), 'must be a map. Put each workspace under its own name.')
+        .optional(),
       projects: z
         .record(z.string(), projectSchema(env), 'must be a map. Put each project under its own name.')
         .superRefine((projects, context) => checkProjects(projects, context, env))
@@ -250,21 +195,25 @@ export const defaultConfigFile: ConfigFile = fileSchema({}).parse({});
 
 /**
  * Parses the text of the file at `path`. `problems` are one line each, `<path> <where> <what>. <fix>`, and never repeat
- * a key or a value in the place of a key. If there are any, `file` is undefined.
+ * a key or a value in the place of a key. If there are any, `file` is undefined. `variables`: those that its
+ * workspaces name, if it has any.
  */
 export function readConfigFile(
   text: string,
   path: string,
   env: Env,
-): { file: ConfigFile | undefined; problems: string[] } {
+): { file: ConfigFile | undefined; problems: string[]; variables?: ReturnType<typeof readVariables> } {
   const { value, brokenAt } = readYaml(text);
   if (brokenAt !== undefined) return { file: undefined, problems: [`${path}:${brokenAt} ${NOT_YAML}`] };
   if (value === null) return { file: undefined, problems: [`${path} ${EMPTY}`] };
   const parsed = fileSchema(env).safeParse(value);
-  const problems = (parsed.error?.issues ?? [])
-    .flatMap(problemsOfIssue)
-    .map((problem) => `${path} ${problem}`);
-  return { file: parsed.data, problems };
+  const between = parsed.data ? workspaceProblems(parsed.data) : [];
+  const problems = [
+    ...(parsed.error?.issues ?? []).flatMap(problemsOfIssue),
+    ...between.map(({ path, message }) => `${formatPath(path)} ${message}`),
+  ].map((problem) => `${path} ${problem}`);
+  const file = problems.length > 0 ? undefined : parsed.data;
+  return { file, problems, variables: readVariables(value) };
 }
 
 /**
@@ -300,16 +249,13 @@ function formatPath(path: readonly PropertyKey[]): string {
   return steps.join('').slice(1);
 }
 
-const isName = /^[a-z0-9_-]{1,40}$/i;
-const NAME_FIX = 'Use 1 to 40 letters from a to z, digits, - or _.';
-
 /** Reports the problems of projects' names, channels and keys. */
 function checkProjects(projects: Record<string, GivenProject>, context: z.RefinementCtx, env: Env) {
   const add = (message: string, ...path: PropertyKey[]) =>
     context.addIssue({ code: 'custom', path, message });
   const hasDefaultKey = (env.DOCS_API_KEY ?? env.DOCS_API_KEY_FILE) !== undefined;
   const names = new Map<string, string>();
-  const channels = new Map<string, string>();
+  const channels = new Map<string, string[]>();
   for (const [name, project] of Object.entries(projects)) {
     const same = names.get(name.toLowerCase());
     names.set(name.toLowerCase(), name);
@@ -320,9 +266,10 @@ function checkProjects(projects: Record<string, GivenProject>, context: z.Refine
       if (!isName.test(deployment))
         add(`cannot be the name of a deployment. ${NAME_FIX}`, name, 'deployments', deployment);
     for (const [index, id] of project.channels.entries()) {
-      const owner = channels.get(id) ?? name;
-      channels.set(id, owner);
-      if (owner !== name)
+      const others = channels.get(id) ?? [];
+      const owner = others.find((other) => other !== name && meet(projects[other], project));
+      channels.set(id, [...others, name]);
+      if (owner !== undefined)
         add(
           `is already a channel of the project ${owner}. A channel has one default project: keep one.`,
           ...[name, 'channels', index],
@@ -336,6 +283,10 @@ function checkProjects(projects: Record<string, GivenProject>, context: z.Refine
   }
   if (names.size === 0) add('has no project. Add one, or remove it to use the project of the environment.');
 }
+
+/** Whether a channel's id may mean the same channel to both: they have a workspace in common. */
+const meet = (one: GivenProject | undefined, other: GivenProject) =>
+  !one?.workspaces || !other.workspaces || one.workspaces.some((name) => other.workspaces?.includes(name));
 
 const toProject = ([name, { apiKey: key, ...given }]: [string, GivenProject], env: Env): Project => ({
   name,
@@ -360,41 +311,10 @@ export const keyFileProblem = (file: string, env: Env) => readKey({ file }, env)
 
 const readKey = (place: SecretPlace, env: Env) => readSecret(place, env, KEY, (key) => keyProblem(key, env));
 
-type SecretPlace = Pick<z.output<typeof secretPlace>, 'env' | 'file'>;
-/** Returns why a text cannot be the secret, with the fix; undefined if it can. */
-type FlawOf = (text: string) => string | undefined;
-type Secret = { secret: string; problem: string | undefined };
-
-/** Returns the secret at a place, empty if there is a problem with it. */
-function readSecret({ env: name, file = '' }: SecretPlace, env: Env, what: string, flawOf: FlawOf): Secret {
-  const failed = (problem: string) => ({ secret: '', problem });
-  try {
-    const secret = name === undefined ? readKeyFile(file) : env[name];
-    if (secret === undefined)
-      return failed(`names an environment variable that is not set. Set it to ${what}.`);
-    const isEmptyFile = secret === '' && name === undefined;
-    const problem = isEmptyFile ? `names a file that is empty. Put ${what} into it.` : flawOf(secret);
-    return problem === undefined ? { secret, problem } : failed(problem);
-  } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined;
-    return failed(
-      `names a file that cannot be read (${code}). Mend its path, or give Docket's user the right to read it.`,
-    );
-  }
-}
-
 function keyProblem(key: string, { DOCS_API_KEY_PREFIX: prefix = '' }: Env): string | undefined {
   const flaw = secretFlaw(key);
   if (flaw !== undefined) return `names a key that ${flaw}`;
   return key.startsWith(prefix)
     ? undefined
     : 'names a key that does not begin with DOCS_API_KEY_PREFIX. Use an admin key of the right platform.';
-}
-
-/** Returns why a text cannot be a token, key or secret, with the fix and without the value; undefined if it can. */
-export function secretFlaw(secret: string): string | undefined {
-  if (/^["'`]|["'`]$/.test(secret))
-    return 'has quotes around it. Remove them: docker --env-file keeps them in the value.';
-  if (/["'`\s]/.test(secret)) return 'contains a quote, a space or a line break. Copy it again without them.';
-  return /^[\x21-\x7e]*$/.test(secret) ? undefined : 'contains a character outside ASCII. Copy it again.';
 }

@@ -3,7 +3,6 @@ import { BlockList, isIP, isIPv6 } from 'node:net';
 import { z } from 'zod';
 import { secretsOfWebhook } from '../deployments/webhook.ts';
 import { readDomain } from '../domain.ts';
-import type { Project } from '../projects.ts';
 import { logLevels } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import {
@@ -14,26 +13,25 @@ import {
 } from '../store/redis/connections.ts';
 import {
   type ConfigFile,
-  date,
   defaultConfigFile,
   defaultKey,
-  type Env,
   hostName,
   isLoopback,
   isPlainUrl,
   keyFileProblem,
   projectId,
   readConfigFile,
-  secretFlaw,
   secureUrl,
 } from './file.ts';
+import { date, type Env, secretFlaw } from './values.ts';
+import { placeholdersOf, workspacesOf } from './workspaces.ts';
 
 /** The checked settings. Secrets are plain strings here and must not be logged. */
 export type Settings = ReturnType<typeof readSettings>;
 
 /** Returns the secret values of the settings, for the log to hide. */
 export function secretsOf(settings: Settings): string[] {
-  const { slackBotToken, slackSigningSecret, slackAppToken, projects } = settings;
+  const { workspaces, projects } = settings;
   const keys = projects.flatMap(({ apiKey, deployments = [] }) => [
     apiKey,
     ...deployments.flatMap(({ webhook, github }) => [
@@ -41,7 +39,8 @@ export function secretsOf(settings: Settings): string[] {
       ...(webhook ? secretsOfWebhook(webhook) : []),
     ]),
   ]);
-  const tokens = [slackBotToken, slackSigningSecret, slackAppToken, settings.redisSentinelPassword, ...keys];
+  const slack = workspaces.flatMap((one) => [one.botToken, one.signingSecret, one.appToken]);
+  const tokens = [...slack.map((one) => one?.secret), settings.redisSentinelPassword, ...keys];
   const { httpProxy, httpsProxy } = settings.proxies;
   const addresses = [settings.redisUrl, settings.slackApiUrl, settings.docsApiUrl, httpProxy, httpsProxy];
   const secrets = [...tokens, ...addresses.flatMap((address) => secretsInAddress(address ?? ''))];
@@ -241,13 +240,16 @@ const table = z.object({
   logLevel: z.enum(logLevels, `must be one of ${logLevels.join(', ')}.`).default('info'),
 });
 
+/** The same if the file has the tokens of Slack. */
+const withoutToken = table.extend({ slackBotToken: z.string().optional() });
+
 const variableOf = (setting: string) => setting.replace(/[A-Z]/g, (letter) => `_${letter}`).toUpperCase();
 
 /** The names of all variables. */
 export const settingNames = Object.keys(table.shape).map(variableOf);
 
 /** Returns the problems between two settings, independent of other problems. */
-function crossProblems(set: Env, file: ConfigFile | undefined): string[] {
+function crossProblems(set: Env, file: ConfigFile | undefined, hasWorkspaces: boolean): string[] {
   const { DOCS_API_KEY: key, DOCS_API_KEY_PREFIX: prefix, DOCS_API_KEY_FILE: keyFile } = set;
   const wellFormed = secretFlaw(key ?? '') === undefined && secretFlaw(prefix ?? '') === undefined;
   const domain = readDomain(set.DOCS_DOMAIN ?? '');
@@ -256,7 +258,14 @@ function crossProblems(set: Env, file: ConfigFile | undefined): string[] {
     domain.kind === 'domain' && projects?.every(({ domains }) => !domains?.includes(domain.domain));
   const fileProblem = keyFile && keyFileProblem(keyFile, set);
   return [
-    set.SLACK_APP_TOKEN === undefined &&
+    ...['SLACK_BOT_TOKEN', 'SLACK_SIGNING_SECRET', 'SLACK_APP_TOKEN'].map(
+      (name) =>
+        hasWorkspaces &&
+        set[name] !== undefined &&
+        `${name} has no effect when DOCKET_CONFIG has workspaces. Name it there, or unset it.`,
+    ),
+    !hasWorkspaces &&
+      set.SLACK_APP_TOKEN === undefined &&
       set.SLACK_SIGNING_SECRET === undefined &&
       'SLACK_SIGNING_SECRET is missing. Copy it from your Slack app, "Basic Information", App Credentials.',
     file !== undefined &&
@@ -319,17 +328,18 @@ export function readSettings(env: NodeJS.ProcessEnv) {
   // As in other programs, the lowercase name has priority.
   for (const name of ['HTTP_PROXY', 'HTTPS_PROXY', 'NO_PROXY'])
     set[name] = set[name.toLowerCase()] ?? set[name];
-  const { file, problems: fileProblems } = readFile(set);
+  const { file, problems: fileProblems, variables } = readFile(set);
+  const hasWorkspaces = variables !== undefined;
   const flaws = valueFlaws(set);
   const given = Object.keys(table.shape).map((setting) => [setting, set[variableOf(setting)]]);
-  const parsed = table.safeParse(Object.fromEntries(given));
+  const parsed = (hasWorkspaces ? withoutToken : table).safeParse(Object.fromEntries(given));
   const issues = (parsed.error?.issues ?? []).map(
     ({ path, message }) => [variableOf(String(path[0])), message] as const,
   );
   const problems = [
     ...[...flaws, ...issues.filter(([name]) => !flaws.has(name))].map((problem) => problem.join(' ')),
     ...fileProblems,
-    ...crossProblems(set, file),
+    ...crossProblems(set, file, hasWorkspaces),
   ];
   if (!parsed.success || file === undefined || problems.length > 0)
     throw new SettingsError([...new Set(problems)]);
@@ -341,41 +351,24 @@ export function readSettings(env: NodeJS.ProcessEnv) {
     ...{ ...file, ...data, role, healthPort },
     /** At least one. */
     projects,
-    workspaces: [workspaceOfVariables(parsed.data, file, projects)],
+    /** At least one. */
+    workspaces: workspacesOf(parsed.data, file, projects),
     /** Outgoing proxies to Slack and to the platform. */
     proxies: { httpProxy, httpsProxy, noProxy },
   };
 }
 
-/** A workspace of Slack, with what its people may use. */
-export interface WorkspaceSettings extends Pick<ConfigFile, 'allow' | 'contact'> {
-  botToken: string;
-  signingSecret?: string | undefined;
-  /** If set, requests come over Socket Mode. */
-  appToken?: string | undefined;
-  projects: readonly Project[];
-  docsDomain: string | undefined;
-}
+const PLACEHOLDERS = { DOCS_API_URL: 'https://docs-api.invalid' };
+const SLACK_PLACEHOLDERS = { SLACK_BOT_TOKEN: 'xoxb-', SLACK_SIGNING_SECRET: '0'.repeat(32) };
 
-/** Returns the workspace whose tokens are in the environment. */
-const workspaceOfVariables = (
-  { slackBotToken, slackSigningSecret, slackAppToken, docsDomain }: z.output<typeof table>,
-  { allow, contact }: ConfigFile,
-  projects: readonly Project[],
-): WorkspaceSettings => ({
-  ...{ botToken: slackBotToken, signingSecret: slackSigningSecret, appToken: slackAppToken },
-  ...{ projects, docsDomain, allow, contact },
-});
-
-const PLACEHOLDERS = {
-  SLACK_BOT_TOKEN: 'xoxb-',
-  SLACK_SIGNING_SECRET: '0'.repeat(32),
-  DOCS_API_URL: 'https://docs-api.invalid',
-};
+/** Returns the variables that the settings file names for each workspace; undefined without workspaces. */
+export const workspaceVariables = (env: NodeJS.ProcessEnv) => readFile(setIn(env)).variables;
 
 /** Reads settings that may lack tokens, keys and addresses. Throws a `SettingsError` about the others. */
 export function readPartialSettings(env: NodeJS.ProcessEnv): Settings {
   const set = setIn(env);
   const key = set.DOCS_API_KEY_FILE === undefined && `${set.DOCS_API_KEY_PREFIX ?? ''}placeholder`;
-  return readSettings({ ...PLACEHOLDERS, ...(key && { DOCS_API_KEY: key }), ...set });
+  const workspaces = workspaceVariables(set);
+  const slack = workspaces ? placeholdersOf(Object.values(workspaces)) : SLACK_PLACEHOLDERS;
+  return readSettings({ ...PLACEHOLDERS, ...slack, ...(key && { DOCS_API_KEY: key }), ...set });
 }

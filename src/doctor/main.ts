@@ -1,10 +1,11 @@
 import { readFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { fileURLToPath } from 'node:url';
-import { styleText } from 'node:util';
+import { parseArgs, styleText } from 'node:util';
 import { parse } from 'yaml';
 import { type EnvFile, healthAddressOf, readEnvFile } from '../config/env-file.ts';
 import { readSettings, redisAddressOf, type Settings, SettingsError } from '../config/settings.ts';
+import type { WorkspaceSettings } from '../config/workspaces.ts';
 import { createDocsApi } from '../docs-api/client.ts';
 import { connectionProblem, DocsApiError, type DocsApiRequest, docsProblemOf } from '../docs-api/errors.ts';
 import type { Project } from '../projects.ts';
@@ -13,7 +14,7 @@ import { OperatorError } from '../runtime/operator-error.ts';
 import { configureOutgoing } from '../runtime/outgoing.ts';
 import { listen } from '../server/http-server.ts';
 import { toSlackApiError } from '../slack/errors.ts';
-import { createSlackWeb } from '../slack/web-calls.ts';
+import { createSlackWeb, ORG_WIDE_TEXT } from '../slack/web-calls.ts';
 import { findServer, inspectDataDir } from '../store/embedded-redis.ts';
 import { setTagName } from '../store/keys.ts';
 import { checkRedis, isAllowed } from '../store/redis/check.ts';
@@ -34,8 +35,8 @@ const warning = (about: string, text: string): Line => ({ status: 'warning', abo
 /** Returns the path of a file beside package.json. */
 export const inRoot = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-/** Checks everything that Docket needs. Returns a line for each part; for wrong settings, one for each problem. */
-export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
+/** Checks everything that Docket needs; with `workspace`, the tokens of that one alone. Returns a line for each part; for wrong settings, one for each problem. */
+export async function diagnose(variables: NodeJS.ProcessEnv, workspace?: string): Promise<Line[]> {
   const file = readEnvFile(inRoot('.env'));
   const env = { ...file.values, ...variables };
   try {
@@ -43,7 +44,7 @@ export async function diagnose(variables: NodeJS.ProcessEnv): Promise<Line[]> {
     configureOutgoing(settings);
     const lines = await Promise.all([
       [judgeEnvFile(file), ok('Settings', 'All are valid.')],
-      checkCalls(settings),
+      checkCalls(settings, workspace),
       checkStorage(settings, env.PATH ?? ''),
       checkPort(settings, env),
     ]);
@@ -77,18 +78,26 @@ const slackCalls = ({ slackApiUrl: apiUrl }: Settings, token: string) =>
   });
 
 /** Checks what calls can verify: the tokens of Slack, and the platform's address, keys and ids of projects. */
-export async function checkCalls(settings: Settings): Promise<Line[]> {
+export async function checkCalls(all: Settings, workspace?: string): Promise<Line[]> {
+  const workspaces = all.workspaces.filter(({ name }) => workspace === undefined || name === workspace);
+  if (workspaces.length === 0) return [wrong('Settings', `They have no workspace ${workspace}.`)];
+  const settings = { ...all, workspaces };
   const projects = settings.projects.map((project) => checkProject(settings, project));
-  return Promise.all([checkBotToken(settings), checkRequests(settings), ...projects]);
+  const slack = settings.workspaces.flatMap((workspace) => [
+    checkBotToken(settings, workspace),
+    checkRequests(settings, workspace),
+  ]);
+  return Promise.all([...slack, ...projects]);
 }
 
 /** Checks the bot token, and whether it has the scopes of manifest.yml. */
-async function checkBotToken(settings: Settings): Promise<Line> {
-  const name = 'SLACK_BOT_TOKEN';
+async function checkBotToken(settings: Settings, workspace: WorkspaceSettings): Promise<Line> {
+  const { name, secret } = workspace.botToken;
   const fix = 'Copy it again from your Slack app, "OAuth & Permissions", Bot User OAuth Token.';
   const scopes: string[] = parse(readFileSync(inRoot('manifest.yml'), 'utf8')).oauth_config.scopes.bot;
   return askSlack(name, fix, async () => {
-    const answer = await slackCalls(settings, settings.slackBotToken).call('auth.test', {});
+    const answer = await slackCalls(settings, secret).call('auth.test', {});
+    if (answer.is_enterprise_install) return wrong(name, ORG_WIDE_TEXT);
     if (answer.bot_id === undefined) return wrong(name, `It is not a bot token. ${fix}`);
     const held = answer.response_metadata?.scopes ?? [];
     const missing = scopes.filter((scope) => !held.includes(scope));
@@ -114,16 +123,18 @@ const askSlack = (name: string, fix: string, check: () => Promise<Line>): Promis
   });
 
 /** Checks the token of Socket Mode, if any. The request opens no connection. */
-async function checkRequests(settings: Settings): Promise<Line> {
-  const { slackAppToken } = settings;
-  if (slackAppToken === undefined) {
+async function checkRequests(
+  settings: Settings,
+  { appToken, signingSecret }: WorkspaceSettings,
+): Promise<Line> {
+  if (appToken === undefined) {
     const text = 'It is set. No call can verify it: /readyz reports requests with another signature.';
-    return ok('SLACK_SIGNING_SECRET', text);
+    return ok(signingSecret?.name ?? '', text);
   }
-  const name = 'SLACK_APP_TOKEN';
+  const { name, secret } = appToken;
   const fix = 'Create one under "Basic Information", App-Level Tokens, with the scope connections:write.';
   return askSlack(name, fix, async () => {
-    await slackCalls(settings, slackAppToken).call('apps.connections.open', {});
+    await slackCalls(settings, secret).call('apps.connections.open', {});
     return ok(name, 'Slack accepts it: requests come over Socket Mode, without a public address.');
   });
 }
@@ -230,9 +241,17 @@ export const render = (lines: readonly Line[]): string =>
 /** Returns whether there are no errors; warnings do not count. */
 export const isGood = (lines: readonly Line[]): boolean => lines.every(({ status }) => status !== 'wrong');
 
+/** Returns the arguments of setup and doctor. Unknown ones are ignored. */
+export function readArguments() {
+  const options = { workspace: { type: 'string' } } as const;
+  const { values, positionals } = parseArgs({ options, strict: false, allowPositionals: true });
+  return { workspace: values.workspace?.toString(), positionals };
+}
+
 /** Prints a line for each part that Docket needs, and ends the process: with 1 on an error, else with 0. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
-  const lines = await diagnose(env);
+  const { workspace } = readArguments();
+  const lines = await diagnose(env, workspace);
   const count = (wanted: Line['status']) => lines.filter(({ status }) => status === wanted).length;
   const counts = `${count('wrong')} wrong, ${count('warning')} to look at.`;
   process.stdout.write(`${render(lines)}${counts}\n`, () => process.exit(isGood(lines) ? 0 : 1));

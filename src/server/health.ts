@@ -1,7 +1,7 @@
 import { createChangeSaver } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import { type Dependency, dependencies, type HealthSnapshot, type ValueStores } from '../store/values.ts';
+import type { Dependency, HealthSnapshot, ValueStores } from '../store/values.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 
 /** State of a part. Of a dependency, as of the last call to it; `unknown` before the first. */
@@ -31,14 +31,22 @@ export async function redisState(status: string, ping: () => Promise<unknown>): 
   );
 }
 
-/** The problems of calls to Slack. */
-export const SLACK_TEXTS = {
-  slack_token: 'Slack refuses SLACK_BOT_TOKEN: nothing works until you set a new one and restart Docket.',
+/** Returns the problems of calls to Slack with the bot token of this setting. */
+export const slackTexts = (token: string) => ({
+  slack_token: `Slack refuses ${token}: nothing works until you set a new one and restart Docket.`,
   slack_limited:
     'Slack limits Docket (429), so messages come late. Check what else uses the token of this app.',
   slack_unreachable:
     'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
-} as const;
+});
+
+/** The problem of work in workspaces that the settings do not have. */
+export const workspaceGoneText = (teams: string) =>
+  `Work of ${teams} waits: the settings have no such workspace. Add it again, or let its work expire.`;
+
+/** The problem of two bot tokens for one workspace of Slack, where nothing says which app does its work. */
+export const WORKSPACE_TWICE =
+  'Two workspaces of the settings are the same one in Slack. Remove one of them, or use the token of another.';
 
 /** A problem of calls. If a dependency causes it, the name begins with the dependency. The default level is `error`. */
 type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
@@ -67,9 +75,14 @@ interface HealthParts {
   now: () => number;
   /** How long calls of a kind may fail before that is a problem. */
   afterMs: number;
+  /** The workspaces' parts; `/readyz` shows them as one, `slack`. */
+  slackParts?: readonly Dependency[];
   /** Called after each recorded call. */
   onCall?: (part: Dependency, seen: HealthSnapshot) => void;
 }
+
+/** Returns the name of a service without that of the workspace. */
+export const upstreamOf = (part: Dependency) => (part === 'docs' ? part : 'slack');
 
 const stateOf = (last: HealthSnapshot | undefined): PartState =>
   last === undefined ? 'unknown' : last.answered ? 'up' : 'down';
@@ -82,11 +95,19 @@ export type Health = ReturnType<typeof createHealth>;
  * Collects the results of calls to Slack and to the platform, and of Slack's requests. A failure is a problem at once if
  * a person waits for the call, else after calls of its kind have failed for `afterMs`. The first success ends it.
  */
-export function createHealth({ server, log, now, afterMs, onCall = () => {} }: HealthParts) {
+export function createHealth({
+  server,
+  log,
+  now,
+  afterMs,
+  slackParts = ['slack'],
+  onCall = () => {},
+}: HealthParts) {
   const snapshots = new Map<Dependency, HealthSnapshot>();
   const failures = new Map<string, Failure>();
-  const parts: [name: string, state: StateCheck][] = dependencies.map((part) => [
-    part,
+  const calls: Dependency[] = ['docs', ...slackParts];
+  const parts: [name: string, state: StateCheck][] = calls.map((part) => [
+    upstreamOf(part),
     () => stateOf(snapshots.get(part)),
   ]);
   const checks: ProblemCheck[] = [() => problemsOfCalls()];
@@ -100,9 +121,9 @@ export function createHealth({ server, log, now, afterMs, onCall = () => {} }: H
     return [...failures.values()].filter(({ name, isProblem }) => isProblem && name.startsWith(prefix));
   }
 
-  /** Returns the problems whose names begin with `prefix`, each text once. */
-  function problemsOfCalls(prefix?: string): Problem[] {
-    const byText = new Map(present(prefix).map((problem) => [problem.text, problem]));
+  /** Returns the problems of calls, each text once. */
+  function problemsOfCalls(): Problem[] {
+    const byText = new Map(present().map((problem) => [problem.text, problem]));
     return [...byText.values()].map(({ name, level, text }) => ({ name, level, text }));
   }
 
@@ -153,11 +174,12 @@ export function createHealth({ server, log, now, afterMs, onCall = () => {} }: H
     },
     /** Records a call, after its failure or success. `answered`: any answer, unless Slack refused the token. */
     record(part: Dependency, answered: boolean, refused = false) {
-      const texts = problemsOfCalls(part).map(({ text }) => text);
+      const own = present(upstreamOf(part)).filter(({ of }) => part === 'docs' || of === part);
+      const problems = own.map(({ of, text }) => ({ of, text }));
       const seen: HealthSnapshot = {
         ...{ answered, atMs: now() },
         ...(refused && { refused }),
-        ...(texts.length > 0 && { problems: texts }),
+        ...(problems.length > 0 && { problems }),
       };
       snapshots.set(part, seen);
       onCall(part, seen);

@@ -26,7 +26,11 @@ const SHORT_BYTES = 100_000;
 const CHUNK_OVERHEAD_BYTES = 200;
 
 interface HttpParts {
+  /** `/slack/events` by default. */
+  path?: `/slack/${string}`;
   signingSecret: string;
+  /** The setting with the secret; `SLACK_SIGNING_SECRET` by default. */
+  secretName?: string;
   server: HttpServer;
   now: () => number;
   metrics: Pick<Metrics, 'refusals'>;
@@ -37,14 +41,15 @@ interface HttpParts {
 }
 
 /**
- * Receives Slack's requests at `POST /slack/events`. Unlike Bolt's own receiver it checks the signature's headers
+ * Receives Slack's requests at `POST <path>`. Unlike Bolt's own receiver it checks the signature's headers
  * before it reads a body, limits bodies, refuses timestamps in the future, and answers unreadable requests. It
  * acknowledges only after the listeners have finished, so that every acknowledged request is stored.
  */
 export function createHttpReceiver(parts: HttpParts): Receiver {
-  const { signingSecret, server, now, metrics, health, newRef, log } = parts;
+  const { path = '/slack/events', signingSecret, secretName = 'SLACK_SIGNING_SECRET' } = parts;
+  const { server, now, metrics, health, newRef, log } = parts;
   const readBody = createBodyReader();
-  const kind = { of: 'requests', operation: 'receive' };
+  const kind = { of: path, operation: 'receive' };
   const listeners = createListeners({ newRef, log });
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
@@ -92,8 +97,7 @@ export function createHttpReceiver(parts: HttpParts): Receiver {
 
   function reportUnsigned() {
     metrics.refusals.add({ reason: 'unsigned' });
-    const text =
-      'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.';
+    const text = `A request is not signed with ${secretName}. If Slack sent it, copy the secret again.`;
     health.failed(kind, { name: 'signature', level: 'warn', text }, true);
   }
 
@@ -113,7 +117,7 @@ export function createHttpReceiver(parts: HttpParts): Receiver {
   return {
     init: listeners.init,
     async start() {
-      server.route('POST /slack/events', handle);
+      server.route(`POST ${path}`, handle);
     },
     // The server waits for its open requests when it closes.
     async stop() {},

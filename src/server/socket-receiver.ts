@@ -24,6 +24,8 @@ const DRAIN_MS = 1600;
 
 export interface SocketParts {
   appToken: string;
+  /** The setting with the token; `SLACK_APP_TOKEN` by default. */
+  tokenName?: string;
   apiUrl: string;
   /** The outgoing proxies; none by default. */
   proxies?: Proxies;
@@ -37,7 +39,7 @@ export interface SocketParts {
   log: Log;
 }
 
-type LinkParts = Omit<SocketParts, 'random' | 'newRef'>;
+type LinkParts = Omit<SocketParts, 'random' | 'newRef' | 'tokenName'>;
 
 /** A command, a click or an event as the client emits it, typed as `any` there. */
 interface SlackEvent {
@@ -52,7 +54,12 @@ interface SlackEvent {
  * have finished, so that every acknowledged request is stored. If it does not acknowledge, Slack shows the person an
  * error or sends the event again.
  */
-export function createSocketReceiver({ random, newRef, ...parts }: SocketParts) {
+export function createSocketReceiver({
+  random,
+  newRef,
+  tokenName = 'SLACK_APP_TOKEN',
+  ...parts
+}: SocketParts) {
   const { timing, log } = parts;
   const links = new Set<SocketLink>();
   const connected = new Set<SocketLink>();
@@ -113,7 +120,7 @@ export function createSocketReceiver({ random, newRef, ...parts }: SocketParts) 
   /** Logs why there is no connection. Returns how long Slack asks us to wait. */
   function logFailure(line: number, error: unknown): number {
     const problem = toSlackApiError('apps.connections.open', error);
-    const fix = 'check SLACK_APP_TOKEN, its scope connections:write, and that Socket Mode is on';
+    const fix = `check ${tokenName}, its scope connections:write, and that Socket Mode is on`;
     if (problem.kind === 'token' || problem.kind === 'refused')
       log.error({ line, code: problem.code }, `Slack refuses the connection: ${fix}`);
     else {

@@ -2,7 +2,7 @@ import type { HomeView, ModalView } from '@slack/types';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
 import type { BotIdentity } from './reply.ts';
-import { createSlackWeb, type IsTooLate, type SlackWebOptions, uploadBytes } from './web-calls.ts';
+import { createSlackWeb, type IsTooLate, ORG_WIDE, type SlackWebOptions, uploadBytes } from './web-calls.ts';
 
 /** Pages of 1,000 people each: private channels are smaller. */
 const MEMBER_PAGES = 5;
@@ -41,9 +41,14 @@ export type Identity = BotIdentity & { botId: string; url: string };
 export function createSlackApi(options: SlackWebOptions) {
   const { call, isRefused, refusedForMs, missingScopes } = createSlackWeb(options);
   let own: Identity | undefined;
+  let isOrgWide = false;
 
   async function identity(): Promise<Identity> {
-    const { team_id, enterprise_id, user_id, bot_id, url } = await call('auth.test', {});
+    const answer = await call('auth.test', {});
+    const { team_id, enterprise_id, user_id, bot_id, url } = answer;
+    isOrgWide = answer.is_enterprise_install === true;
+    // Its token is valid in many workspaces: nothing would say whose a request is.
+    if (isOrgWide) throw new SlackApiError('refused', 'auth.test', ORG_WIDE);
     if (!team_id || !user_id || !bot_id || !url)
       throw new SlackApiError('token', 'auth.test', 'not_a_bot_token');
     const grid = enterprise_id && { enterpriseId: enterprise_id };
@@ -68,8 +73,11 @@ export function createSlackApi(options: SlackWebOptions) {
 
     missingScopes,
 
-    /** Asks Slack for the bot and its workspace. */
+    /** Asks Slack for the bot and its workspace. Rejects with code `ORG_WIDE` if it is in many. */
     identity,
+
+    /** Returns whether the last answer said that the app is installed for a whole organization. */
+    isOrgWide: () => isOrgWide,
 
     /** Returns the last answer; undefined until there is one. */
     current: () => own,

@@ -8,6 +8,7 @@ import type { SlackApi } from './client.ts';
 import { isPermanent, SlackApiError } from './errors.ts';
 import type { Mentions, Names } from './markdown/inline.ts';
 import { holdWhenLimited, slackRateLimit } from './rate-limits.ts';
+import { ORG_WIDE_TEXT } from './web-calls.ts';
 
 /** Asks Slack who the bot is, until it answers. Until then, Docket refuses commands. Resolves after the first try. */
 export async function findBot(
@@ -23,8 +24,8 @@ export async function findBot(
   } catch (error) {
     const isRefused = error instanceof SlackApiError && ['token', 'refused'].includes(error.kind);
     const level = isRefused ? 'error' : 'warn';
-    const text = 'Slack does not say who the bot is; check SLACK_BOT_TOKEN and SLACK_API_URL';
-    log[level]({ err: error }, text);
+    const unknown = 'Slack does not say who the bot is; check its token and SLACK_API_URL';
+    log[level]({ err: error }, slack.isOrgWide() ? ORG_WIDE_TEXT : unknown);
     const pause = sleep(backoffMs(timing, failures, 0.5), undefined, { signal: stopping, ref: false });
     void pause.then(() => findBot(slack, timing, log, stopping, failures + 1)).catch(() => {});
   }

@@ -76,6 +76,11 @@ export interface SlackWebOptions {
   onCall: (call: SlackCall) => void;
 }
 
+/** The code of the error for a token of a whole organization, and what operators read then. */
+export const ORG_WIDE = 'org_wide_install';
+export const ORG_WIDE_TEXT =
+  'The app is installed for a whole organization, which Docket does not support. Install it in one workspace, and set that bot token.';
+
 /** Prevents the present call from being sent too late. */
 const guards = new AsyncLocalStorage<IsTooLate | undefined>();
 

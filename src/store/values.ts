@@ -10,14 +10,13 @@ const healthSnapshot = z.object({
   answered: z.boolean(),
   atMs: z.number(),
   refused: z.literal(true).optional(),
-  /** Problems with these calls for an operator. */
-  problems: z.array(z.string()).optional(),
+  /** Problems with these calls for an operator. `of` is the project or the workspace. */
+  problems: z.array(z.object({ of: z.string(), text: z.string() })).optional(),
 });
 export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 
-/** The services that Docket depends on. */
-export const dependencies = ['docs', 'slack'] as const;
-export type Dependency = (typeof dependencies)[number];
+/** A service that Docket depends on: the docs platform, or Slack with the token of one workspace. */
+export type Dependency = 'docs' | 'slack' | `slack ${string}`;
 
 const alert = z.object({ sinceMs: z.number(), sent: z.literal(true).optional() });
 
@@ -112,10 +111,10 @@ export function createValueStores(redis: RedisClient) {
     health: {
       save: (part: Dependency, snapshot: HealthSnapshot) =>
         set(keys.health(part), JSON.stringify(snapshot), retention.healthMs),
-      async load(): Promise<Partial<Record<Dependency, HealthSnapshot>>> {
-        const found = await getAll(dependencies.map(keys.health));
+      async load(parts: readonly Dependency[]): Promise<Partial<Record<Dependency, HealthSnapshot>>> {
+        const found = await getAll(parts.map(keys.health));
         return Object.fromEntries(
-          dependencies.flatMap((part, index) => {
+          parts.flatMap((part, index) => {
             const { data } = healthSnapshot.safeParse(parseJson(found[index]));
             return data ? [[part, data]] : [];
           }),

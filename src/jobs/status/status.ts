@@ -18,6 +18,8 @@ interface SystemParts {
     SystemState,
     'missingScopes' | 'connected' | 'problems' | 'hasAdmins' | 'version' | 'role' | 'upSinceMs'
   > & { snapshots: Partial<Record<Dependency, HealthSnapshot>> };
+  /** The part of the workspace's calls to Slack. */
+  slackPart: Dependency;
   stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys'> & WorkContext;
   queues: Pick<Queues, 'counts'>;
   ping: () => Promise<unknown>;
@@ -32,7 +34,16 @@ interface SystemParts {
  * Returns a function that reads the state of all parts at once, and returns its message, if asked with all `details`.
  * It never rejects: parts that exceed the time limit are missing.
  */
-export function createSystemStatus({ known, stores, queues, ping, contact, ...parts }: SystemParts) {
+export function createSystemStatus({
+  known,
+  stores,
+  queues,
+  ping,
+  contact,
+  slackPart,
+  ...parts
+}: SystemParts) {
+  const subjects: string[] = [slackPart, ...parts.settings.projects.map(({ name }) => name)];
   const { features: context, monotonicMs } = parts;
 
   async function measurePing(): Promise<number> {
@@ -52,7 +63,7 @@ export function createSystemStatus({ known, stores, queues, ping, contact, ...pa
     const [redisMs, counts, shared, rejectedKeys, overdue, read, allLimits, contactText] = await Promise.all([
       inTime(measurePing()),
       inTime(queues.counts()),
-      inTime(stores.health.load()),
+      inTime(stores.health.load(['docs', slackPart])),
       inTime(findRejectedKeys(teamId, parts.settings.projects, stores)),
       inTime(stores.due.countOverdue(OVERDUE_MS)),
       Promise.all(sections),
@@ -62,8 +73,8 @@ export function createSystemStatus({ known, stores, queues, ping, contact, ...pa
     const limits = allLimits.flat();
     const { snapshots: own, ...rest } = known();
     const state: SystemState = {
-      docs: latest(own.docs, shared?.docs),
-      slack: latest(own.slack, shared?.slack),
+      docs: latest(subjects, own.docs, shared?.docs),
+      slack: latest(subjects, own[slackPart], shared?.[slackPart]),
       redisMs,
       queues: counts,
       rejectedKeys,
@@ -79,5 +90,13 @@ export function createSystemStatus({ known, stores, queues, ping, contact, ...pa
   };
 }
 
-const latest = (...snapshots: (HealthSnapshot | undefined)[]) =>
-  snapshots.filter((one) => one !== undefined).toSorted((one, other) => other.atMs - one.atMs)[0];
+/** Returns the latest snapshot, with the problems of these projects and this workspace. */
+function latest(
+  subjects: readonly string[],
+  ...snapshots: (HealthSnapshot | undefined)[]
+): SystemState['docs'] {
+  const seen = snapshots.filter((one) => one !== undefined);
+  const [last] = seen.toSorted((one, other) => other.atMs - one.atMs);
+  const own = last?.problems?.filter(({ of }) => subjects.includes(of)) ?? [];
+  return last && { ...last, problems: [...new Set(own.map(({ text }) => text))] };
+}

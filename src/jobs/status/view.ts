@@ -49,11 +49,14 @@ export const rejectedKeyLine = (key: RejectedKey): Part[] => [
   key.waiting === '' ? '.' : `; ${key.waiting}.`,
 ];
 
+/** A result with the problems that concern this workspace, each once. */
+type Snapshot = Omit<HealthSnapshot, 'problems'> & { problems?: readonly string[] };
+
 /** The state of Docket, as far as it is known. Times are epoch milliseconds. */
 export interface SystemState {
   /** Results of the last calls, from the process that saw them last. */
-  docs: HealthSnapshot | undefined;
-  slack: HealthSnapshot | undefined;
+  docs: Snapshot | undefined;
+  slack: Snapshot | undefined;
   /** Scopes that this process found missing. */
   missingScopes: readonly string[];
   /** Socket Mode: whether Slack can reach this process. Undefined over HTTP. */
@@ -184,9 +187,9 @@ const unknownParts = ({ docs, slack, redisMs, rejectedKeys, overdue }: SystemSta
     redisMs !== undefined && overdue === undefined ? 'whether work is stuck' : '',
   ].filter((text) => text !== '');
 
-const ago = ({ atMs }: HealthSnapshot): Part => ({ time: atMs, format: '{ago}' });
+const ago = ({ atMs }: Snapshot): Part => ({ time: atMs, format: '{ago}' });
 
-function healthParts(snapshot: HealthSnapshot | undefined): Part[] {
+function healthParts(snapshot: Snapshot | undefined): Part[] {
   if (snapshot === undefined) return ['not called recently'];
   return snapshot.answered
     ? ['answering, last seen ', ago(snapshot)]
