@@ -3,12 +3,14 @@ import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
 import { parse } from 'yaml';
 import { readEnvFile } from '../config/env-file.ts';
-import { isSecret, readPartialSettings, SettingsError } from '../config/settings.ts';
-import { checkCalls, diagnose, inRoot, isGood, render, wrong } from '../doctor/main.ts';
+import { isSecret, readPartialSettings, SettingsError, workspaceVariables } from '../config/settings.ts';
+import type { WorkspaceVariables } from '../config/workspaces.ts';
+import { checkCalls, diagnose, inRoot, isGood, readArguments, render, wrong } from '../doctor/main.ts';
 import { configureOutgoing } from '../runtime/outgoing.ts';
 
-const USAGE = `Usage: npm run setup [-- https://the.address.that.slack.reaches]
+const USAGE = `Usage: npm run setup [-- [--workspace NAME] https://the.address.that.slack.reaches]
 Without an address it sets up Socket Mode, which needs none.
+NAME is a workspace in the file that DOCKET_CONFIG names.
 `;
 
 /** A setting to ask for if it is missing or malformed. */
@@ -18,23 +20,28 @@ interface Question {
   text: string;
   /** Settings that replace this one. */
   unless?: readonly string[];
+  /** Whether the answer is a secret, if its name does not tell. */
+  isHidden?: boolean;
 }
 
-const QUESTIONS: readonly Question[] = [
-  {
+const SLACK_QUESTIONS = {
+  botToken: {
     variable: 'SLACK_BOT_TOKEN',
     text: 'Bot token ("OAuth & Permissions", after "Install to Workspace"; begins with xoxb-)',
   },
-  {
+  appToken: {
     variable: 'SLACK_APP_TOKEN',
     text: 'App-level token ("Basic Information", App-Level Tokens, with the scope connections:write; begins with xapp-)',
     unless: ['SLACK_SIGNING_SECRET'],
   },
-  {
+  signingSecret: {
     variable: 'SLACK_SIGNING_SECRET',
     text: 'Signing secret ("Basic Information", App Credentials)',
     unless: ['SLACK_APP_TOKEN'],
   },
+} satisfies Record<keyof WorkspaceVariables, Question>;
+
+const OTHER_QUESTIONS: readonly Question[] = [
   {
     variable: 'DOCS_API_URL',
     text: "Address of the docs platform's administrative API, without /v1 or /v2",
@@ -53,17 +60,18 @@ const QUESTIONS: readonly Question[] = [
 
 /** Asks for missing settings, or prints the steps if there is no terminal; exits with 0 if all is well. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
-  const [typed] = process.argv.slice(2);
+  const { workspace, positionals } = readArguments();
+  const [typed] = positionals;
   const publicUrl = typed === undefined ? undefined : readPublicUrl(typed);
   process.exitCode = 1;
   if (typed !== undefined && publicUrl === undefined) return void process.stderr.write(USAGE);
   if (!process.stdin.isTTY || !process.stdout.isTTY)
     return void process.stdout.write(
-      `Setup asks questions, and needs a terminal. By hand: docs/setup.md.\n${createAppText(publicUrl)}`,
+      `Setup asks questions, and needs a terminal. By hand: docs/setup.md.\n${createAppText(publicUrl, workspace)}`,
     );
   const terminal = createTerminal();
   try {
-    process.exitCode = (await askForSettings(env, publicUrl, terminal)) ? 0 : 1;
+    process.exitCode = (await askForSettings(env, publicUrl, workspace, terminal)) ? 0 : 1;
   } catch (error) {
     // Ctrl-C or Ctrl-D.
     if (!(error instanceof Error) || error.name !== 'AbortError') throw error;
@@ -78,14 +86,23 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
 async function askForSettings(
   variables: NodeJS.ProcessEnv,
   publicUrl: string | undefined,
+  workspace: string | undefined,
   terminal: Terminal,
 ): Promise<boolean> {
   const file = readEnvFile(inRoot('.env'));
   let text = file.text ?? readFileSync(inRoot('.env.example'), 'utf8');
   const env = { ...file.values, ...variables };
   const isSet = (variable: string) => Boolean(env[variable]?.trim());
+  const named = workspaceVariables(env);
+  const own = named?.[workspace ?? ''];
+  if ((named !== undefined || workspace !== undefined) && own === undefined) {
+    const known = Object.keys(named ?? {}).join(', ') || 'none';
+    terminal.say(`Add --workspace and one of the workspaces in the file of DOCKET_CONFIG: ${known}\n`);
+    return false;
+  }
+  const questions = questionsOf(own);
   // A malformed answer is asked for again.
-  for (const { variable } of QUESTIONS)
+  for (const { variable } of questions)
     if (problemsOf(env).some((problem) => problem.startsWith(`${variable} `))) delete env[variable];
   const problems = file.problem === undefined ? problemsOf(env) : [file.problem];
   terminal.say(render(problems.map((problem) => wrong('Settings', problem))));
@@ -93,12 +110,12 @@ async function askForSettings(
   configureOutgoing(readPartialSettings(env));
 
   const notUsed = publicUrl === undefined ? 'SLACK_SIGNING_SECRET' : 'SLACK_APP_TOKEN';
-  if (!isSet('SLACK_BOT_TOKEN')) terminal.say(createAppText(publicUrl));
-  for (const { variable, text: question, unless = [] } of QUESTIONS) {
+  if (!isSet(questions[0]?.variable ?? '')) terminal.say(createAppText(publicUrl, workspace));
+  for (const { variable, text: question, unless = [], isHidden = isSecret(variable) } of questions) {
     if (variable === notUsed || [variable, ...unless].some(isSet)) continue;
     for (;;) {
       const hint = isSet(variable) ? 'press Enter to keep it' : 'press Enter to skip it';
-      const typed = await terminal.ask(`${question}; ${hint}`, isSecret(variable));
+      const typed = await terminal.ask(`${question}; ${hint}`, isHidden);
       if (typed === '') break;
       const answered = { ...env, [variable]: typed };
       // docker would keep quotes around a value.
@@ -113,14 +130,14 @@ async function askForSettings(
       text = withSetting(text, variable, typed);
       writeFileSync(inRoot('.env'), text, { mode: 0o600, flush: true });
       chmodSync(inRoot('.env'), 0o600);
-      const checked = await checkCalls(readPartialSettings(env));
+      const checked = await checkCalls(readPartialSettings(env), workspace);
       const lines = checked.filter(({ about }) => about === variable);
       terminal.say(render(lines));
       if (isGood(lines)) break;
     }
   }
   terminal.say('\nnpm run doctor:\n');
-  const lines = await diagnose(variables);
+  const lines = await diagnose(variables, workspace);
   terminal.say(render(lines));
   terminal.say(
     isGood(lines)
@@ -128,6 +145,20 @@ async function askForSettings(
       : 'Fix what is wrong, and run npm run setup again.\n',
   );
   return isGood(lines);
+}
+
+/** Returns the questions; those about Slack ask for the variables of a workspace, if it names some. */
+function questionsOf(own: WorkspaceVariables | undefined): readonly Question[] {
+  const { botToken, appToken, signingSecret } = SLACK_QUESTIONS;
+  if (own === undefined) return [botToken, appToken, signingSecret, ...OTHER_QUESTIONS];
+  const ask = ({ text }: Question, variable: string | undefined) =>
+    variable === undefined ? [] : [{ variable, text, isHidden: true }];
+  const ofSlack = [
+    ...ask(botToken, own.botToken),
+    ...ask(appToken, own.appToken),
+    ...ask(signingSecret, own.signingSecret),
+  ];
+  return [...ofSlack, ...OTHER_QUESTIONS];
 }
 
 function problemsOf(env: NodeJS.ProcessEnv): string[] {
@@ -141,12 +172,12 @@ function problemsOf(env: NodeJS.ProcessEnv): string[] {
 }
 
 /** Returns how to create the app in Slack, and what to copy from there. */
-function createAppText(publicUrl: string | undefined): string {
+function createAppText(publicUrl: string | undefined, workspace: string | undefined): string {
   const overSocket = publicUrl === undefined;
   return `
 1. Open this page, choose your workspace, and create the app (if you have it: https://api.slack.com/apps):
 
-${createAppUrl(readFileSync(inRoot('manifest.yml'), 'utf8'), publicUrl)}
+${createAppUrl(readFileSync(inRoot('manifest.yml'), 'utf8'), publicUrl, workspace)}
 
 2. On its page, choose "Install to Workspace".${overSocket ? ' Then "Basic Information", App-Level Tokens, "Generate": with the scope connections:write.' : ''}
 3. Copy the ${overSocket ? 'two tokens' : 'token and the signing secret'} here; what you paste is not shown, and goes to .env, which only you can read.
@@ -158,8 +189,9 @@ ${overSocket ? '\nThis sets up Socket Mode, which needs no public address. To us
 const PLACEHOLDER = 'https://docket.example.com';
 
 /** Returns the address of Slack's page that creates the app: for requests to a public address, or Socket Mode. */
-export function createAppUrl(yaml: string, publicUrl: string | undefined): string {
-  const manifest = parse(publicUrl === undefined ? yaml : yaml.replaceAll(PLACEHOLDER, publicUrl));
+export function createAppUrl(yaml: string, publicUrl: string | undefined, workspace?: string): string {
+  const own = workspace ? yaml.replaceAll('/slack/events', `/slack/${workspace}/events`) : yaml;
+  const manifest = parse(publicUrl === undefined ? own : own.replaceAll(PLACEHOLDER, publicUrl));
   manifest.settings.socket_mode_enabled = publicUrl === undefined;
   // Socket Mode needs no addresses, and Slack would call an invented one.
   const isLeftOut = (name: string) => publicUrl === undefined && (name === 'url' || name === 'request_url');
@@ -167,11 +199,11 @@ export function createAppUrl(yaml: string, publicUrl: string | undefined): strin
   return `https://api.slack.com/apps?new_app=1&manifest_json=${encodeURIComponent(json)}`;
 }
 
-/** Returns a public address, without `/slack/events` at its end; undefined if it is not an https address. */
+/** Returns a public address, without the path of Slack's requests at its end; undefined if it is not an https address. */
 export function readPublicUrl(typed: string): string | undefined {
   const url = URL.parse(typed);
   if (url?.protocol !== 'https:') return undefined;
-  return url.origin + url.pathname.replace(/\/$/, '').replace(/\/slack\/events$/, '');
+  return url.origin + url.pathname.replace(/\/$/, '').replace(/\/slack\/(?:[\w-]{1,40}\/)?events$/, '');
 }
 
 /** Returns the text with a setting: in the line that sets it, else at the end. All other lines stay. */

@@ -74,9 +74,12 @@ const rightEnv = () => ({
 const secrets = () => [slack.tokens.bot, slack.tokens.app, platform.apiKey, 'another1', 'the-password'];
 
 /** Runs the doctor with these settings alone. Whatever it prints holds no secret. */
-async function doctor(env: NodeJS.ProcessEnv, options: { uid?: number; gid?: number } = {}) {
+async function doctor(
+  env: NodeJS.ProcessEnv,
+  { args = [], ...options }: { uid?: number; gid?: number; args?: string[] } = {},
+) {
   const child = endsWithTests(
-    spawn(process.execPath, ['src/doctor/main.ts'], {
+    spawn(process.execPath, ['src/doctor/main.ts', ...args], {
       cwd: root,
       env: { PATH: process.env.PATH, ...env },
       ...options,
@@ -94,6 +97,30 @@ async function doctor(env: NodeJS.ProcessEnv, options: { uid?: number; gid?: num
 
 const answered = (body: unknown, headers: Record<string, string> = {}, status = 200) =>
   ({ kind: 'answer', status, headers, body }) as const;
+
+test('the tokens of each workspace are checked, or with --workspace those of one', async () => {
+  const { SLACK_BOT_TOKEN: bot, SLACK_APP_TOKEN: app, DOCS_PROJECT_ID: id, ...rest } = rightEnv();
+  const ofWorkspace = (name: string) => `{ botToken: { env: ${name}_BOT }, appToken: { env: ${name}_APP } }`;
+  writeFileSync(
+    file('docket.yml'),
+    `workspaces: { acme: ${ofWorkspace('ACME')}, globex: ${ofWorkspace('GLOBEX')} }
+projects: { docs: { projectId: ${id}, workspaces: [acme, globex] } }
+`,
+  );
+  const tokens = { ACME_BOT: bot, ACME_APP: app, GLOBEX_BOT: 'xoxb-another1-of-globex', GLOBEX_APP: app };
+  const env = { ...rest, ...tokens, DOCKET_CONFIG: file('docket.yml') };
+  const named = ({ lines }: Awaited<ReturnType<typeof doctor>>) =>
+    lines.flatMap((line) => /^. (\w+ +\w+_(?:BOT|APP)): /.exec(line)?.[1]?.replace(/ +/, ' ') ?? []);
+  const all = await doctor(env);
+  expect([all.code, named(all)]).toEqual([
+    1,
+    ['ok ACME_BOT', 'ok ACME_APP', 'wrong GLOBEX_BOT', 'ok GLOBEX_APP'],
+  ]);
+  const one = await doctor(env, { args: ['--workspace', 'acme'] });
+  expect([one.code, named(one)]).toEqual([0, ['ok ACME_BOT', 'ok ACME_APP']]);
+  const none = await doctor(env, { args: ['--workspace', 'other'] });
+  expect([none.code, none.stdout]).toEqual([1, expect.stringContaining('They have no workspace other.')]);
+});
 
 test('where all is good each line says so, and nothing is written or started', async () => {
   const { code, lines } = await doctor(rightEnv());

@@ -128,6 +128,30 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
       expect(output).not.toContain(secret);
   });
 
+  test('of a workspace asks for the variables that the settings file names for it', async () => {
+    const config = join(root, 'docket.yml');
+    writeFileSync(
+      config,
+      'workspaces: { globex: { botToken: { env: GLOBEX_BOT }, appToken: { env: GLOBEX_APP } } }\n',
+    );
+    const ofPlatform = `DOCS_API_URL=${addressOf(1)}\nDOCS_API_KEY=${platform.apiKey}\n`;
+    const known = `${ofPlatform}DOCS_PROJECT_ID=${platform.projectId}\nDOCKET_CONFIG=${config}\n`;
+    writeFileSync(file(), known, { mode: 0o600 });
+    inTerminal();
+    await shows('one of the workspaces in the file of DOCKET_CONFIG: globex');
+    expect(await closed).toEqual([1, null]);
+    inTerminal('--workspace', 'globex');
+    await shows('https://api.slack.com/apps?new_app=1&manifest_json=%7B');
+    await answers('Bot token', slack.tokens.app);
+    await shows('does not begin with xoxb-');
+    await answers('Bot token', slack.tokens.bot);
+    await shows('GLOBEX_BOT: Slack accepts it in the workspace');
+    await answers('App-level token', slack.tokens.app);
+    await shows('Start Docket: npm start');
+    expect(settings()).toMatchObject({ GLOBEX_BOT: slack.tokens.bot, GLOBEX_APP: slack.tokens.app });
+    for (const secret of [slack.tokens.bot, slack.tokens.app]) expect(output).not.toContain(secret);
+  });
+
   test('after Ctrl-C it asks only for the rest, and keeps what else is in .env', async () => {
     writeFileSync(
       join(root, 'linked.env'),
