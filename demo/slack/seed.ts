@@ -1,4 +1,4 @@
-import { type Channel, createWorkspace, type User, type Workspace } from './workspace.ts';
+import { type Channel, createWorkspace, type Team, type User, type Workspace } from './workspace.ts';
 
 /** The people of the demo workspace, and what is special about each. */
 export const PERSON_NAMES = ['ana', 'ben', 'gus', 'sue', 'eve'] as const;
@@ -8,12 +8,12 @@ const TEAM = { id: 'T0ACME', domain: 'acme', name: 'Acme', url: 'https://acme.sl
 const BOT = { userId: 'U0DOCKET', botId: 'B0DOCKET', appId: 'A0DOCKET' };
 const OTHER_TEAM = 'T0OTHER';
 
-function user(name: string, realName: string, special: Partial<User> = {}): User {
+function userOf(team: Team, name: string, realName: string, special: Partial<User> = {}): User {
   return {
     id: `U0${name.toUpperCase()}`,
     name,
     realName,
-    team: TEAM.id,
+    team: team.id,
     tz: 'Europe/Berlin',
     tzOffset: 3600,
     isBot: false,
@@ -26,9 +26,11 @@ function user(name: string, realName: string, special: Partial<User> = {}): User
 }
 
 /** A workspace with two full members, two guests, somebody from another organization, and channels of each kind. */
-export function createAcme(nowMs: () => number): Workspace {
+export function createAcme(nowMs: () => number, team: Team = TEAM): Workspace {
+  const user = (name: string, realName: string, special?: Partial<User>) =>
+    userOf(team, name, realName, special);
   const workspace = createWorkspace({
-    team: TEAM,
+    team,
     bot: BOT,
     nowMs,
     users: [

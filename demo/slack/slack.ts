@@ -44,6 +44,8 @@ export interface StandInSlackOptions {
   /** Docket's own manifest.yml when left out. */
   manifest?: Manifest;
   botUrl?: string;
+  /** The workspace; Acme when left out. Its people and channels have the same ids in each. */
+  team?: Team;
   /** The bot's token; one of its own when left out. */
   botToken?: string;
   /** Its own for each, unless one is given. */
@@ -130,7 +132,7 @@ export interface StandInSlack {
 export function createStandInSlack(options: StandInSlackOptions = {}): StandInSlack {
   const now = options.now ?? Date.now;
   const wire = createWire(now);
-  const workspace = createAcme(now);
+  const workspace = createAcme(now, options.team);
   const limits =
     options.rateLimits === false
       ? noRateLimits

@@ -15,6 +15,13 @@ test('the link holds the manifest with the public address in each place of the e
   expect(manifest).toEqual(parse(yaml.replaceAll('docket.example.com', 'docket.acme.com')));
 });
 
+test('the link of one of several workspaces has its address', () => {
+  const link = createAppUrl(yaml, 'https://docket.acme.com', 'globex');
+  const manifest = new URL(link).searchParams.get('manifest_json') ?? '';
+  expect(manifest).toContain('https://docket.acme.com/slack/globex/events');
+  expect(manifest).not.toContain('/slack/events');
+});
+
 test('without an address it is for Socket Mode, and else the same', () => {
   const manifest = manifestFor(undefined);
   expect(JSON.stringify(manifest)).not.toMatch(/"(?:request_)?url"/);
@@ -44,6 +51,7 @@ test.each(['https://docket.acme.com', undefined])(
 test.each([
   ['https://docket.acme.com/', 'https://docket.acme.com'],
   ['https://acme.com/docket/slack/events/', 'https://acme.com/docket'],
+  ['https://acme.com/slack/globex/events', 'https://acme.com'],
   ['http://docket.acme.com', undefined],
   ['docket.acme.com', undefined],
 ])('%s is the address %s', (typed, url) => expect(readPublicUrl(typed)).toBe(url));

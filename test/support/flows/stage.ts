@@ -82,7 +82,8 @@ export function stageOf(current: () => World): Stage {
     notified: (who) => notified(current(), who),
     async audit() {
       const lines = (key: string) => current().redis.client.xrange(key, '-', '+');
-      const both = [await lines('{docket}:audit:T0ACME'), await lines('{docket}:audit-refused:T0ACME')];
+      const { id } = current().slack.team;
+      const both = [await lines(`{docket}:audit:${id}`), await lines(`{docket}:audit-refused:${id}`)];
       // Their ids are times and counts.
       const entries = both.flat().sort(([a], [b]) => a.localeCompare(b, 'en', { numeric: true }));
       return entries.map(([, [, json]]) => {

@@ -1,0 +1,123 @@
+import { randomUUID } from 'node:crypto';
+import { createServer } from 'node:http';
+import { expect } from 'vitest';
+import { createStandInSlack, type StandInSlack } from '../../../demo/slack/slack.ts';
+import { listenLocally } from '../../../demo/wire.ts';
+import { type Stage, stageOf } from './stage.ts';
+import { type Bot, type BotOptions, createWorld, type World } from './world.ts';
+
+export const GLOBEX = {
+  id: 'T0GLOBEX',
+  domain: 'globex',
+  name: 'Globex',
+  url: 'https://globex.slack.com/',
+};
+
+const GLOBEX_KEY = `adm_${randomUUID()}`;
+
+export interface TwoWorkspaces {
+  world: World;
+  acme: Stage;
+  globex: Stage;
+  /** Starts a bot that serves both workspaces, or `only` one. */
+  startBot(options?: BotOptions & { only?: 'acme' }): Promise<Bot>;
+  /** Forgets what happened so far, in both. */
+  forget(): Promise<void>;
+  close(): Promise<void>;
+}
+
+/**
+ * Two workspaces of one Docket, whose people and channels have the same ids. Each has a project of its own. Acme may be
+ * reached over Socket Mode.
+ */
+export async function createTwoWorkspaces(transport: 'http' | 'socket' = 'http'): Promise<TwoWorkspaces> {
+  const world = await createWorld({
+    transport,
+    platform: {
+      domains: ['docs.acme.com'],
+      others: [{ apiKey: GLOBEX_KEY, domains: ['docs.globex.com'] }],
+    },
+    mayViolate: /invalid_auth/,
+  });
+  const other = createStandInSlack({ team: GLOBEX, rateLimits: 10, transport: 'http' });
+  const slacks: StandInSlack[] = [world.slack, other];
+  // Response URLs and uploads have an address of their own each.
+  const servers = [await world.slack.listen(), await other.listen()];
+  const router = await listenLocally(
+    createServer(async (request, response) => {
+      const chunks: Buffer[] = [];
+      for await (const chunk of request) chunks.push(chunk);
+      const token = request.headers.authorization?.replace('Bearer ', '');
+      const slack =
+        slacks.find(({ tokens }) => tokens.bot === token) ?? revoked.get(token ?? '') ?? world.slack;
+      const address = new URL((request.url ?? '').replace('/api/', ''), slack.apiUrl);
+      const headers = Object.entries(request.headers).map(([name, value]) => [name, String(value)] as const);
+      const body = Buffer.concat(chunks);
+      const answer = await slack.fetch(address.href, {
+        method: 'POST',
+        headers: [...headers] as never,
+        body,
+      });
+      response.writeHead(answer.status, Object.fromEntries(answer.headers)).end(await answer.text());
+    }),
+  );
+  const revoked = new Map(slacks.map((slack) => [slack.tokens.bot, slack]));
+  for (const { tokens } of slacks) for (const secret of Object.values(tokens)) world.hidden.add(secret);
+
+  const { id: ana } = world.slack.person('ana');
+  const app = (name: string, allow: string, secret = `signingSecret: { env: ${name}_SIGNING_SECRET }`) => `
+    botToken: { env: ${name}_BOT_TOKEN }
+    ${secret}
+    allow: { ${allow} }`;
+  const projectOfAcme = `{ projectId: ${world.platform.projectId}, domains: [docs.acme.com], workspaces: [acme] }`;
+  const projectOfGlobex = '{ domains: [docs.globex.com], apiKey: { env: GLOBEX_KEY }, workspaces: [globex] }';
+  const configOf = (only: string | undefined) => `
+workspaces:
+  acme:${app('ACME', `admin: [${ana}]`, transport === 'socket' ? 'appToken: { env: ACME_APP_TOKEN }' : undefined)}
+  ${only ? '' : `globex:${app('GLOBEX', `export: [${ana}]`)}`}
+projects:
+  docs: ${projectOfAcme}
+  ${only ? '' : `shop: ${projectOfGlobex}`}
+`;
+
+  async function startBot({ only, ...options }: BotOptions & { only?: 'acme' } = {}) {
+    const bot = await world.startBot({
+      config: configOf(only),
+      ...options,
+      env: {
+        ...{ SLACK_BOT_TOKEN: '', SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: '' },
+        ...{ SLACK_API_URL: `${router.url}/api/`, ACME_APP_TOKEN: world.slack.tokens.app },
+        ...{ ACME_BOT_TOKEN: slacks[0]?.tokens.bot ?? '', GLOBEX_BOT_TOKEN: other.tokens.bot },
+        ACME_SIGNING_SECRET: world.slack.tokens.signingSecret,
+        GLOBEX_SIGNING_SECRET: other.tokens.signingSecret,
+        GLOBEX_KEY,
+        ...options.env,
+      },
+    });
+    world.slack.botUrl = `http://127.0.0.1:${bot.port}/slack/acme/events`;
+    other.botUrl = `http://127.0.0.1:${bot.port}/slack/globex/events`;
+    return bot;
+  }
+
+  return {
+    world,
+    acme: stageOf(() => world),
+    globex: stageOf(() => ({ ...world, slack: other })),
+    startBot,
+    async forget() {
+      other.wire.clear();
+      await world.forget();
+      for (const list of [other.messages, other.ephemerals, other.files, other.wire.calls]) list.splice(0);
+      while (other.person('ana').modal()) await other.person('ana').closes();
+      other.channel('#docs').kind = 'public';
+      other.forgetCalls();
+    },
+    async close() {
+      other.stop();
+      await world.close();
+      await Promise.all([router.close(), ...servers.map((server) => server.close())]);
+      expect(other.violations.filter((rule) => !/invalid_auth/.test(rule))).toEqual([]);
+      expect(other.limited).toEqual([]);
+    },
+  };
+}
