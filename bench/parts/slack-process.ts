@@ -9,7 +9,13 @@ const CHANNELS = Number(process.env.CHANNELS ?? 50);
 
 // Two of these processes may share the bot: one answers it, the other sends requests to it.
 const signingSecret = '8f0e2d4c6b1a39587f6e5d4c3b2a1908';
-const slack = createStandInSlack({ transport: 'http', rateLimits: false, signingSecret });
+// Several workspaces: each process is one of them.
+const id = process.env.TEAM;
+const team = id && { id, domain: id.toLowerCase(), name: id, url: `https://${id.toLowerCase()}.slack.com/` };
+const slack = createStandInSlack({
+  ...{ transport: 'http', rateLimits: false, signingSecret },
+  ...(team && { team }),
+});
 slack.workspace.users.push(
   ...Array.from({ length: PEOPLE }, (_, index) => {
     const ana = slack.workspace.users.find(({ name }) => name === 'ana');
@@ -69,9 +75,10 @@ const handlers = {
   /** How many messages there are. */
   messages: () => slack.messages.length,
 
-  /** Has requests go to this port. */
-  sendTo(port: number) {
-    slack.botUrl = `http://127.0.0.1:${port}/slack/events`;
+  /** Has requests go to this port, and there to this workspace if it is one of several. */
+  sendTo(port: number, workspace?: string) {
+    const path = workspace === undefined ? '/slack/events' : `/slack/${workspace}/events`;
+    slack.botUrl = `http://127.0.0.1:${port}${path}`;
   },
 
   /** Returns how long each acknowledgement took, in milliseconds; a command that was refused counts as `refused`. */
