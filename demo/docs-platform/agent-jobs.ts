@@ -13,6 +13,8 @@ export interface AgentPlan {
   outcome?: AgentOutcome;
   /** Stays active until `finish`. */
   hold?: boolean;
+  /** The branch of a job that was created without one, once it has a pull request. */
+  branch?: string;
 }
 
 export interface AgentSeed {
@@ -222,10 +224,12 @@ function outcomeOf(record: AgentRecord, work: Work, outcome: AgentOutcome): Agen
 }
 
 function agentBody(record: AgentRecord, nowMs: number): AgentJobNow {
-  const { id, repository, ref, model, createdAtMs, archivedAtMs } = record;
+  const { id, repository, model, createdAtMs, archivedAtMs, work, lastPr } = record;
+  const state = agentState(record, nowMs);
+  const ref = record.ref ?? ((lastPr ?? state.prLink) === null ? null : (work?.plan.branch ?? null));
   return {
     id,
-    ...agentState(record, nowMs),
+    ...state,
     source: { repository, ref },
     model,
     createdAt: new Date(createdAtMs).toISOString(),

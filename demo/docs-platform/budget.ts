@@ -1,17 +1,18 @@
 const HOUR_MS = 3_600_000;
 
-/** Uses within any past hour. */
+/** Uses within any past hour, or another time. */
 export interface Budget {
   used(): number;
   /** Counts one use; when the limit is reached it counts nothing and says how long until one is free. */
   use(): { waitMs: number } | undefined;
+  clear(): void;
 }
 
-export function createBudget(limit: number, nowMs: () => number): Budget {
+export function createBudget(limit: number, nowMs: () => number, windowMs = HOUR_MS): Budget {
   let uses: number[] = [];
 
   function recent(): number[] {
-    uses = uses.filter((atMs) => atMs > nowMs() - HOUR_MS);
+    uses = uses.filter((atMs) => atMs > nowMs() - windowMs);
     return uses;
   }
 
@@ -19,9 +20,10 @@ export function createBudget(limit: number, nowMs: () => number): Budget {
     used: () => recent().length,
     use() {
       const [oldest] = recent();
-      if (uses.length >= limit && oldest !== undefined) return { waitMs: oldest + HOUR_MS - nowMs() };
+      if (uses.length >= limit && oldest !== undefined) return { waitMs: oldest + windowMs - nowMs() };
       uses.push(nowMs());
       return undefined;
     },
+    clear: () => void uses.splice(0),
   };
 }

@@ -13,6 +13,7 @@ import {
   analyticsQueryFrom,
 } from './analytics-query.ts';
 import { createBudget } from './budget.ts';
+import { type BuildControls, type BuildPlan, createBuilds } from './builds.ts';
 import { gzippedTar, linkWorks, presignedPath, siteFiles, sitePaths } from './bundle.ts';
 import {
   type ExportPlan,
@@ -24,7 +25,7 @@ import {
 } from './export-jobs.ts';
 import { createExports, type ExportControls } from './exports.ts';
 import { createReaders, type ReaderControls } from './readers.ts';
-import { promptFrom, startRequestFrom } from './requests.ts';
+import { branchFrom, promptFrom, startRequestFrom } from './requests.ts';
 
 export interface StandInPlatformOptions {
   /** Epoch milliseconds. Default: the clock of this machine. */
@@ -47,6 +48,10 @@ export interface StandInPlatformOptions {
   enterprise?: boolean;
   /** Default true; 404 or 405 is a platform without the operation. */
   createAgentJobs?: true | 404 | 405;
+  /** Previews and updates of the site. Default true; 404 or 405 is a platform without them. */
+  buildSites?: true | 404 | 405;
+  /** What a preview or an update does when no plan was made. Default: it is done after a second. */
+  buildPlan?: BuildPlan;
   /** false: only what the contract shows, nothing that a live platform is known to add. Default true. */
   additions?: boolean;
   /** Adds `Retry-After` (seconds) to 429. Default false. */
@@ -85,6 +90,11 @@ export interface StandInPlatform extends ExportControls {
   /** May be changed at any time. */
   enterprise: boolean;
   readonly agent: AgentControls;
+  readonly site: BuildControls;
+  /** The organization's plan includes previews. May be changed at any time; false answers 403. */
+  previews: boolean;
+  /** May be changed at any time. */
+  buildSites: true | 404 | 405;
   readonly views: ViewControls;
   readonly readers: ReaderControls;
   /** Requests for each of the analytics so far, whatever became of them. */
@@ -139,6 +149,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   const newId = (kind: string) => `${kind}_${randomUUID().replaceAll('-', '')}`;
   const exports = createExports(nowMs, () => newId('se'), options.exportPlan ?? {});
   const agent = createAgentJobs(nowMs, () => newId('aj'), options.agentPlan);
+  const builds = createBuilds(nowMs, () => newId('st'), options.buildPlan);
   const views = createViews(seed, nowMs, options.pages);
   const readers = createReaders(seed, nowMs, views);
   const lacking = additions ? [] : (['visitors', 'searches', 'feedback', 'assistant'] as const);
@@ -151,6 +162,8 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     followUps: createBudget(limitsPerHour.followUps, nowMs),
     creations: createBudget(LIMIT_PER_HOUR, nowMs),
     analytics: createBudget(limitsPerHour.analytics, nowMs),
+    previews: createBudget(5, nowMs, 60_000),
+    updates: createBudget(10, nowMs, 10_000),
   };
   let linkSecret = randomUUID();
   const keysOfExports = new Map<string, string>();
@@ -182,6 +195,16 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     exports: exports.exports,
     ...{ plan, hold, release, finish, fail, forget },
     agent,
+    site: {
+      ...builds,
+      clear() {
+        builds.clear();
+        budgets.previews.clear();
+        budgets.updates.clear();
+      },
+    },
+    previews: true,
+    buildSites: additions ? (options.buildSites ?? true) : 404,
     views,
     readers,
     analyticsRequests() {
@@ -322,6 +345,53 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     const job = agent.create(request.prompt);
     noteCaused(`agent job ${job.id} created`);
     return Response.json(job, { status: 201 });
+  });
+
+  /** Why a preview or an update is refused before its body is read. */
+  function refusedBuild(id: string | undefined): Response | undefined {
+    const { buildSites: can } = platform;
+    if (can !== true) return refuse(can, can === 404 ? 'Not found' : 'Method not allowed');
+    return id === projectId ? undefined : refuse(404, 'Project not found');
+  }
+
+  route('POST', '/v1/project/preview/{projectId}', ({ params, body, origin }) => {
+    const refused = refusedBuild(params.projectId);
+    if (refused) return refused;
+    if (!platform.previews) return refuse(403, 'Preview deployments are not available on your current plan.');
+    const request = branchFrom(body);
+    if ('refused' in request) return refuse(400, request.refused);
+    const full = limited(budgets.previews);
+    if (full) return full;
+    const { statusId, branch = '', plan } = builds.start(request.branch);
+    noteCaused(`preview of ${branch} started`);
+    const previewUrl = plan.previewUrl ?? `${origin}/previews/${encodeURIComponent(branch)}`;
+    return Response.json({ statusId, previewUrl }, { status: 202 });
+  });
+
+  route('POST', '/v1/project/update/{projectId}', ({ params, text }) => {
+    const refused = refusedBuild(params.projectId);
+    if (refused) return refused;
+    if (text !== '') return refuse(400, 'No body is expected');
+    const full = limited(budgets.updates);
+    if (full) return full;
+    const { statusId } = builds.start(undefined);
+    noteCaused('update of the site started');
+    return Response.json({ statusId }, { status: 202 });
+  });
+
+  route('GET', '/v1/project/update-status/{statusId}', ({ params }) => {
+    const body = builds.status(params.statusId ?? '');
+    return body ? Response.json({ ...body, projectId }) : refuse(404, 'Status not found');
+  });
+
+  app.get('/previews/:branch', (c) => {
+    const branch = c.req.param('branch');
+    return wire.serve(c, 'GET /previews/{branch}', { branch }, () => {
+      const isBuilt = builds.builds.some((one) => one.branch === branch);
+      const [page] = siteFiles(`${domains[0]} · ${branch}`, sitePaths(12));
+      const headers = { 'content-type': 'text/html; charset=utf-8' };
+      return isBuilt && page ? new Response(page.content, { headers }) : refuse(404, 'No such preview');
+    });
   });
 
   function analytics(operation: AnalyticsOperation, answer: (query: AnalyticsQuery) => object): void {

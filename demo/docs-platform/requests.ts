@@ -51,6 +51,14 @@ export function promptFrom(body: unknown): { prompt: string } | { refused: strin
   return prompt.length < 1 ? { refused: 'prompt must have at least 1 character' } : { prompt };
 }
 
+/** The branch in the body of a preview, or why it is refused. */
+export function branchFrom(body: unknown): { branch: string } | { refused: string } {
+  const fields = fieldsOf(body, ['branch']);
+  if ('refused' in fields) return fields;
+  const { branch } = fields.values;
+  return typeof branch === 'string' && branch !== '' ? { branch } : { refused: 'branch is required' };
+}
+
 function fieldsOf(
   body: unknown,
   known: readonly string[],

@@ -219,6 +219,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
     for (const list of [platform.starts, platform.wire.calls]) list.splice(0);
     for (const jobId of [...platform.exports.keys()]) platform.forget(jobId);
     platform.agent.clear();
+    platform.site.clear();
     platform.linkLifeMs = 3_600_000;
     for (const name of ['ana', 'ben', 'gus', 'sue', 'eve'] as const)
       while (slack.person(name).modal()) await slack.person(name).closes();
