@@ -5,7 +5,7 @@ import type { PersonFacts, SlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
 import { sanitizeUserText } from './slack/text.ts';
 
-const PERMISSIONS = ['export', 'agent', 'digest', 'deploy', 'admin', 'status'] as const;
+const PERMISSIONS = ['export', 'agent', 'digest', 'site', 'deploy', 'admin', 'status'] as const;
 
 /** Permissions of a person. `status` is for full members and people with another permission. */
 export type Permission = (typeof PERMISSIONS)[number];
@@ -46,6 +46,7 @@ export function createPolicy(parts: PolicyParts) {
   const { allow, timeoutMs, now, log } = parts;
   const lists: Record<Permission, readonly string[]> = {
     ...allow,
+    site: allow.site.length > 0 ? allow.site : allow.agent,
     deploy: allow.deploy.length > 0 ? allow.deploy : allow.admin,
     status: ['everyone', ...new Set(Object.values(allow).flat())],
   };

@@ -12,6 +12,7 @@ import { digestActions } from '../src/jobs/digest/buttons.ts';
 import { exportActions, linkActions } from '../src/jobs/export/record.ts';
 import { exportScheduleActions } from '../src/jobs/export-schedule/record.ts';
 import { homeActions } from '../src/jobs/home/view.ts';
+import { siteActions } from '../src/jobs/site/record.ts';
 import { statusActions } from '../src/jobs/status/view.ts';
 import { methodScopes } from '../src/slack/web-calls.ts';
 import type { MessageBlock } from '../src/store/messages.ts';
@@ -122,6 +123,7 @@ describe('the registry', () => {
       statusActions,
       welcomeActions,
       homeActions,
+      siteActions,
     ].flatMap((actions) => Object.values<string>(actions));
     expect(listeners.toSorted()).toEqual(inViews.sort());
   });

@@ -5,7 +5,7 @@ import type { PersonFacts } from '../src/slack/client.ts';
 import { SlackApiError } from '../src/slack/errors.ts';
 
 const CACHE_MS = 300_000;
-const NOBODY: Allow = { export: [], agent: [], digest: [], deploy: [], admin: [] };
+const NOBODY: Allow = { export: [], agent: [], digest: [], site: [], deploy: [], admin: [] };
 
 const member = (id: string): PersonFacts => ({
   id,

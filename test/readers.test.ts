@@ -7,6 +7,7 @@ import { scheduleModal } from '../src/commands/digest/modal.ts';
 import { readPaths, readVersion, unquoted } from '../src/commands/export/args.ts';
 import { exportCommand } from '../src/commands/export/command.ts';
 import { type CommandTools, UserFacingError } from '../src/commands/intake.ts';
+import { siteCommand } from '../src/commands/site/command.ts';
 import { statusCommand } from '../src/commands/status/command.ts';
 import { readConfigFile } from '../src/config/file.ts';
 import { parseBaseUrl } from '../src/docs-api/client.ts';
@@ -17,6 +18,7 @@ import {
   parseErrorText,
   parseProgress,
   parseTimestamp,
+  tellingLines,
 } from '../src/docs-api/text.ts';
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
@@ -96,6 +98,8 @@ const readers: Record<string, Reader> = {
   'a digest in a list': (text) =>
     message([scheduleNotes.line(aSchedule({ site: text, owner: { id: 'U1', name: text } }))]),
   status: typedAfter(statusCommand),
+  'a preview': typedAfter(siteCommand, 'preview '),
+  'a log': (text) => tellingLines([text, ...pieces(text)], text),
   'whom to ask': (text) => readConfigFile(`contact: ${JSON.stringify(text)}`, 'docket.yml', {}),
   parseThreadText,
   'parseThreadText, follow': (text) => parseThreadText(`follow ${text}`),

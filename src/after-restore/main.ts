@@ -18,6 +18,9 @@ import { type ExportRun, exportRun } from '../jobs/export/record.ts';
 import { cardKey, exportMessages, privateKey, standingKey } from '../jobs/export/view.ts';
 import { type ExportSchedule, exportSchedule } from '../jobs/export-schedule/record.ts';
 import { activate, type Schedule } from '../jobs/schedule/record.ts';
+import { siteStartStep } from '../jobs/site/job.ts';
+import { type SiteRun, siteRun } from '../jobs/site/record.ts';
+import { siteMessages } from '../jobs/site/view.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { defaultTiming, retention } from '../runtime/timing.ts';
 import { writeIntent } from '../store/call-once.ts';
@@ -181,6 +184,13 @@ export async function closeOpenWork(redis: RedisClient) {
       await writeIntent(redis, run, dispatchStep(run), LONG_AGO);
   }
 
+  async function closeSite(run: SiteRun) {
+    const later = [`${run.id}.line.dm`, `${run.id}.question.${run.attempt}`, `${run.id}.end`];
+    await search(run.sinceMs, siteMessages(run), later);
+    if (run.state === 'postingCard' || run.state === 'starting')
+      await writeIntent(redis, run, siteStartStep(run), LONG_AGO);
+  }
+
   async function closeLink(run: ExportRun) {
     const key = privateKey(run, 0);
     await search(run.sinceMs, [], [key, `${key}.${run.relinked + 1}`]);
@@ -193,6 +203,7 @@ export async function closeOpenWork(redis: RedisClient) {
     'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),
     deployment: (id) => ifFound(runs.load(id, updateRun), closeUpdate),
     'export-schedule': (id) => ifFound(runs.load(id, exportSchedule), closeExportSchedule),
+    site: (id) => ifFound(runs.load(id, siteRun), closeSite),
     link: (id) => ifFound(runs.load(id, exportRun), closeLink),
   };
 

@@ -4,6 +4,7 @@ import { digestCommands } from './digest/command.ts';
 import { exportCommands } from './export/command.ts';
 import { homeCommands } from './home/home.ts';
 import { mergeRegistries } from './registry.ts';
+import { siteCommands } from './site/command.ts';
 import { statusCommands } from './status/command.ts';
 import { workspaceCommands } from './workspace/workspace.ts';
 
@@ -12,6 +13,7 @@ export const registry = mergeRegistries([
   exportCommands,
   deploymentCommands,
   agentCommands,
+  siteCommands,
   digestCommands,
   statusCommands,
   homeCommands,

@@ -24,6 +24,7 @@ export const allowSchema = z.strictObject(
     export: list(principal).default(['everyone']),
     agent: list(principal).default(['everyone']),
     digest: list(principal).default(['everyone']),
+    site: list(principal).default([]),
     deploy: list(principal).default([]),
     admin: list(principal).default([]),
   },

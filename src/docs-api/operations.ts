@@ -7,6 +7,7 @@ import {
   parseErrorText,
   parseProgress,
   parseTimestamp,
+  tellingLines,
 } from './text.ts';
 
 /** Slack's buttons hold 2000 characters, and ours carry more than an id. */
@@ -109,6 +110,14 @@ function toAgentJob({ source, ...job }: z.output<typeof agentFields> & { id?: st
   const rawStatus = job.status ?? '';
   return { ...job, ...source, status: parseStatus(rawStatus, AGENT_STATUSES), rawStatus };
 }
+
+/** A preview or an update of a site. `log`: of a failed one, the lines of its log that say most. */
+const siteStatus = z
+  .object({ status: line, summary: optional(z.string()), logs: optional(z.array(z.unknown())) })
+  .transform(({ status: rawStatus, summary, logs }) => {
+    const status = parseStatus(rawStatus, ['queued', 'in_progress', 'success', 'failure']);
+    return { status, rawStatus, log: status === 'failure' ? tellingLines(logs, summary) : [] };
+  });
 
 /** Returns the schema of text that is cut, in characters, before it is processed. */
 const textUpTo = (max: number) => z.string().transform((text) => cut(text, max).toWellFormed());
@@ -224,8 +233,8 @@ const cursor = nonEmpty.max(MAX_CURSOR_LENGTH).optional();
 const range = { projectId: pathId, dateFrom: z.string().optional(), dateTo: z.string().optional() };
 
 /**
- * Every operation that Docket calls. The platform's contract names neither `createAgentJob` nor the analytics other
- * than page views: they reject with `not_found` or `unsupported` if the platform lacks them.
+ * Every operation that Docket calls. The platform's contract names neither `createAgentJob`, nor those of a site, nor
+ * the analytics other than page views: they reject with `not_found` or `unsupported` if the platform lacks them.
  */
 export const OPERATIONS = {
   /** `domain` is a host name. Outside the contract: `version` labels the export, without `paths` it has every page. */
@@ -278,6 +287,19 @@ export const OPERATIONS = {
     { projectId: pathId, prompt: nonEmpty },
     agentFields.extend({ id }).transform(toAgentJob),
   ),
+
+  /** Builds a preview of a branch; a further one has the same address. One with a user could pretend another host. */
+  previewBranch: post(
+    '/v1/project/preview/{projectId}',
+    { projectId: pathId, branch: nonEmpty },
+    z.object({
+      statusId: id,
+      previewUrl: optional(webAddress.refine((address) => !URL.parse(address)?.username)),
+    }),
+  ),
+  /** Updates the site from the branch that the platform's settings name. */
+  updateSite: post('/v1/project/update/{projectId}', { projectId: pathId }, z.object({ statusId: id })),
+  getSiteStatus: get('/v1/project/update-status/{statusId}', { statusId: pathId }, siteStatus),
 
   getPageViews: get(
     '/v1/analytics/{projectId}/views',

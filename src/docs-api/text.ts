@@ -49,6 +49,28 @@ const fieldOf = (value: unknown, name: string): unknown =>
 
 const parseText = (value: unknown) => [typeof value === 'string' ? oneLine(value) : ''].filter(Boolean);
 
+/** Maximum lines of a log that are shown, and length of a line that is read. */
+const MAX_LOG_LINES = 3;
+const MAX_LOG_LINE = 2000;
+
+const namesFile = /\w\.(?:mdx?|json|ya?ml|[jt]sx?|css|html?|svg|png)\b/i;
+const namesError = /error|fail|invalid|unexpected|missing|not found|could not|cannot/i;
+
+/**
+ * Returns the first lines of a failed build's log that name a file and an error, else a file; else the summary, or the
+ * last line.
+ */
+export function tellingLines(logs: readonly unknown[] = [], summary = ''): string[] {
+  const lines = logs
+    .flatMap((entry) => (typeof entry === 'string' ? entry.split('\n') : []))
+    .map((text) => text.slice(0, MAX_LOG_LINE));
+  const files = lines.filter((text) => namesFile.test(text));
+  const last = lines.findLast((text) => text.trim() !== '') ?? '';
+  const choices = [files.filter((text) => namesError.test(text)), files, [summary.trim() || last]];
+  const [found = []] = choices.filter(({ length }) => length > 0);
+  return found.slice(0, MAX_LOG_LINES).map(oneLine).filter(Boolean);
+}
+
 /** The progress of an export: `fraction`, 0 to 1, or `text`, as the platform wrote it. */
 export interface Progress {
   fraction?: number;

@@ -7,6 +7,7 @@ import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
 import { exportScheduleFeature } from './export-schedule/feature.ts';
 import type { Feature, LimitContext, WorkContext } from './feature.ts';
+import { siteFeature } from './site/feature.ts';
 import { waitingCountText, workWaitsText } from './wording-view.ts';
 
 const outboxFeature: Feature = {
@@ -34,6 +35,7 @@ export const features: readonly Feature[] = [
   deploymentFeature,
   outboxFeature,
   agentFeature,
+  siteFeature,
   digestFeature,
   exportScheduleFeature,
   statusFeature,

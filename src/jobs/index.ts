@@ -11,6 +11,7 @@ import { exportScheduleJob } from './export-schedule/job.ts';
 import { homeJob } from './home/job.ts';
 import type { Job } from './job.ts';
 import type { Queues } from './queue.ts';
+import { siteJob } from './site/job.ts';
 
 /** Delivers the latest version of one message to Slack; its `id` is the key. */
 export const outboxJob: Job = {
@@ -38,6 +39,7 @@ export const jobs = [
   exportScheduleJob,
   threadJob,
   mentionJob,
+  siteJob,
   figuresJob,
   scheduleJob,
   editionJob,

@@ -31,7 +31,7 @@ function pollRateLimit(kind: PollKind, keyId: string, perSecond: number): RateLi
   return { name: `${kind}:${keyId}`, count, windowMs: (count * 1000) / perSecond, interactiveShare: 0.2 };
 }
 
-type PollKind = 'export-status' | 'agent-status';
+type PollKind = 'export-status' | 'agent-status' | 'site-status';
 
 /** Returns the limits of polls with each key of these projects. */
 export const pollRateLimits = (kind: PollKind, projects: readonly Project[], perSecond: number) =>

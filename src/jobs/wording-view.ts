@@ -1,7 +1,15 @@
 import type { Permission } from '../policy.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
 import { SLACK_LIMITS } from '../slack/limits.ts';
-import { bidiIsolate, countOf, cut, formatCount, sanitizeUserText, singleLine } from '../slack/text.ts';
+import {
+  bidiIsolate,
+  countOf,
+  cut,
+  formatCount,
+  lowerFirst,
+  sanitizeUserText,
+  singleLine,
+} from '../slack/text.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 
 /** The state of work, with the emoji that means the same in every message. */
@@ -62,6 +70,31 @@ export const keyRemedyText = (adminsAlerted: boolean | undefined) =>
 /** For a run whose project is no longer in the settings. */
 export const projectMissingText = ({ project }: { project: string }) =>
   `My settings no longer have the project ${sanitizeUserText(project, 60)}`;
+
+/** Replaces the question whether a start happened, once it is answered; `late` is the platform's own answer. */
+export function answeredStart(
+  start: string,
+  action: 'startAgain' | 'leave' | 'watchIt' | 'late',
+  by: string,
+): Message {
+  const texts = {
+    startAgain: `It was unclear whether ${start} had started. ${personName(by)} started it again.`,
+    leave: `It's unclear whether ${start} started. ${personName(by)} chose not to start it again.`,
+    watchIt: `It was unclear whether ${start} had started. It had: ${personName(by)} found it.`,
+    late: `It was unclear whether ${start} had started. It had: the platform's answer came late.`,
+  };
+  return message([texts[action]]);
+}
+
+/** Why the platform certainly did not start something. */
+export const notStartedReason = (why: string, run: { project: string }, adminsAlerted?: boolean): string =>
+  ({
+    plan: `the platform doesn't allow it (403); ${adminsAlerted ? 'the admins have been told' : 'ask the people who run Docket'}`,
+    key: `my platform key was rejected; ${keyRemedyText(adminsAlerted)}`,
+    limit: "the platform's limit is reached. Try again later",
+    down: "the docs platform isn't answering. Try again in a little while",
+    project: `${lowerFirst(projectMissingText(run))}. Ask the people who run Docket`,
+  })[why] ?? 'the platform refused it';
 
 /** Consecutive errors before messages say that the platform does not answer. */
 export const FAILURE_SHOWN_AFTER = 3;
@@ -128,6 +161,7 @@ const permissionText: Record<Permission, string> = {
   export: 'start exports here, so nothing was started',
   agent: 'instruct the docs agent here, so nothing was sent',
   digest: 'set up digests or ask for them here, so nothing was done',
+  site: 'preview or update sites here, so nothing was started',
   deploy: 'update deployments here, so nothing was told',
   admin: 'see this',
   status: 'see this',
@@ -152,15 +186,15 @@ export function pullRequestName(prLink = ''): string {
   return cut(`${address.host}${address.pathname}`, 120);
 }
 
-/** The address of a pull request, if a button of Slack takes it. */
-export function pullRequestUrl(prLink = ''): string | undefined {
-  const url = httpAddress(prLink)?.href;
+/** The address of a page of outsiders, such as a pull request, if a button of Slack takes it. */
+export function buttonUrl(address = ''): string | undefined {
+  const url = httpAddress(address)?.href;
   return url !== undefined && url.length <= SLACK_LIMITS.buttonUrl ? url : undefined;
 }
 
 /** Returns the name of a pull request, linked to its address if known; `unnamed` replaces a missing name. */
 export function pullRequestPart(prLink: string | undefined, unnamed: string): Part {
-  const [link, label] = [pullRequestUrl(prLink), pullRequestName(prLink) || unnamed];
+  const [link, label] = [buttonUrl(prLink), pullRequestName(prLink) || unnamed];
   return link === undefined ? label : { link, label };
 }
 

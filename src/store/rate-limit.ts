@@ -24,6 +24,9 @@ export const limitNames = [
   'home',
   'export-status',
   'agent-status',
+  'site-status',
+  'previews',
+  'site-updates',
   'analytics',
   'follow-ups',
 ] as const;

@@ -5,6 +5,8 @@ import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { standingKey } from '../../src/jobs/export/view.ts';
 import { exportSchedule } from '../../src/jobs/export-schedule/record.ts';
+import { siteStartStep } from '../../src/jobs/site/job.ts';
+import { lineKey } from '../../src/jobs/site/view.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
@@ -13,6 +15,7 @@ import { aThread } from '../support/jobs/agent/builders.ts';
 import { anUpdate } from '../support/jobs/deployment/builders.ts';
 import { anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
 import { anExportSchedule } from '../support/jobs/export-schedule/builders.ts';
+import { aPreview } from '../support/jobs/site/builders.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage, noteDelivery } from '../support/store/builders.ts';
 
@@ -89,4 +92,13 @@ test('a message that is not known to be posted is searched', async () => {
   await closeOpenWork(redis.client);
   expect(await messages.load('new')).toMatchObject({ postedAtMs: expect.any(Number) });
   expect(await isSearched('there')).toBe(false);
+});
+
+test('people are asked about a preview that may have been started since, and not about one that was', async () => {
+  const [open, started] = [aPreview({ id: 'open' }), aPreview({ id: 'started', state: 'watching' })];
+  await Promise.all([open, started].map((run) => keep({ ...run, claim: undefined })));
+  await closeOpenWork(redis.client);
+  const fields = await Promise.all([open, started].map(({ id }) => redis.client.hkeys(keys.run(id))));
+  expect(fields.map((names) => names.includes(`call:${siteStartStep(open)}`))).toEqual([true, false]);
+  expect(await isSearched(lineKey(open))).toBe(true);
 });

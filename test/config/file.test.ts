@@ -57,7 +57,14 @@ limits:
           deployments: [],
         },
       ],
-      allow: { export: ['everyone'], agent: ['S0DOCS'], digest: [], deploy: [], admin: ['U0ANA', 'W0BEN'] },
+      allow: {
+        export: ['everyone'],
+        agent: ['S0DOCS'],
+        digest: [],
+        site: [],
+        deploy: [],
+        admin: ['U0ANA', 'W0BEN'],
+      },
       links: 'requester',
       replies: 'mention',
       limits: {

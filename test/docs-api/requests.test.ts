@@ -125,9 +125,22 @@ describe('an id', () => {
 
 describe('an operation', () => {
   /** Input that every operation takes, each its part of it. */
-  const input = { domain: 'docs.acme.com', projectId: 'p', jobId: 'j', prompt: 'x' };
+  const input = {
+    domain: 'docs.acme.com',
+    projectId: 'p',
+    jobId: 'j',
+    prompt: 'x',
+    statusId: 's',
+    branch: 'b',
+  };
   const rows = Object.entries(OPERATIONS) as [DocsApiOperation, Operation][];
-  const unrepeatable: DocsApiOperation[] = ['startExport', 'sendFollowUp', 'createAgentJob'];
+  const unrepeatable: DocsApiOperation[] = [
+    'startExport',
+    'sendFollowUp',
+    'createAgentJob',
+    'previewBranch',
+    'updateSite',
+  ];
 
   test.each(rows)(
     '%s has only safe ids in its path, and says whether it is repeatable',

@@ -10,6 +10,7 @@ import { alertStates, scheduleStates } from './states/digest/schedules.ts';
 import { exportStates } from './states/export.ts';
 import { exportScheduleStates } from './states/export-schedule.ts';
 import { linkStates } from './states/link.ts';
+import { siteStates } from './states/site.ts';
 import { workspaceStates } from './states/workspace.ts';
 
 /** Every state of every message, modal and Home. `test/gallery/states.test.ts` says which one is missing. */
@@ -18,6 +19,7 @@ export const states: readonly GalleryState[] = [
   ...linkStates,
   ...deploymentStates,
   ...exportScheduleStates,
+  ...siteStates,
   ...[...cards, ...rounds, ...endings, ...troubles, ...delays, ...ephemerals, ...mentions, ...modals],
   ...[
     ...editionStates,

@@ -3,7 +3,7 @@ import { agentsOn, LOOK } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const HOW = 'Reply here to instruct the agent. Start with "aside" to talk among yourselves.';
-const IDLE = `✅ Ready · acme/docs @ agent/quickstart\n${HOW}\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#100\n[Open pull request] [Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]`;
+const IDLE = `✅ Ready · acme/docs @ agent/quickstart\n${HOW}\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#100\n[Open pull request] [Preview] [Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]`;
 
 describe('following a job', () => {
   const scene = stage();

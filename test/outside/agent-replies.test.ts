@@ -112,7 +112,7 @@ describe('which replies are instructions', () => {
     await clicks('ben', 'docs agent ·', 'Listen only to @Docket');
     await scene.until([
       'Mention @Docket to instruct the agent.\ndocs agent · ',
-      '[Open pull request] [Stop following] [⋯ Listen to all replies]',
+      '[Open pull request] [Preview] [Stop following] [⋯ Listen to all replies]',
     ]);
     await note('ben', 'From now on, only replies that mention @Docket go to the agent.');
     const talk = await replies(root, 'nobody hears this sentence');

@@ -24,11 +24,11 @@ describe('a round of the agent', () => {
     expect(texts).toEqual([
       'Also add error handling',
       '✅ "Also add error handling" (ana) · finished · took 1 s',
-      '✅ @ana The agent opened a pull request for "Also add error handling": acme/docs#101\n[Open pull request]',
+      '✅ @ana The agent opened a pull request for "Also add error handling": acme/docs#101\n[Open pull request] [Preview]',
     ]);
     await card('#docs', 'Ready');
     expect(read(root)).toBe(
-      '✅ Ready · acme/docs @ agent/quickstart\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#101\n[Open pull request] [Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]',
+      '✅ Ready · acme/docs @ agent/quickstart\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#101\n[Open pull request] [Preview] [Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]',
     );
     expect(notified('ana')).toBe(1);
     expect(await sent(1)).toEqual(['Also add error handling']);
@@ -44,7 +44,7 @@ describe('a round of the agent', () => {
   test.each([
     [
       'same_pr',
-      '✅ @ana Done, in the same pull request: "Mend the broken links". See its latest commits: acme/docs#100\n[Open pull request]',
+      '✅ @ana Done, in the same pull request: "Mend the broken links". See its latest commits: acme/docs#100\n[Open pull request] [Preview]',
     ],
     ['no_pr', '➖ @ana Done, without a pull request: "Mend the broken links". Naming the page helps.'],
     ['failed', '❌ @ana The agent could not finish "Mend the broken links".\n[Send again]'],

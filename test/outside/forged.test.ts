@@ -122,6 +122,9 @@ ${deployments()}
       'Get my own link',
     );
     await until(['New link', '(next)'], '@ana');
+    scene.platform.site.plan({ logs: ['Error in guides/x.mdx'] });
+    await asks('/docs-site preview main', { where: '#private' });
+    await digests.post('The preview of main failed', '#private');
     const { card } = await agents.follows({ where: '#private' });
     await person('ben').says('#private', 'Also describe the limits', { threadTs: card.ts });
     await agents.note('ben', 'Is this for the agent?');

@@ -16,7 +16,7 @@ describe('Home', () => {
 
   const FIRST = 'Exports, the docs agent and weekly numbers, from Slack.';
   const HELP = [
-    'Type /docs-export help, /docs-agent help, /docs-digest help or /docs-status help in any channel.',
+    'Type /docs-export help, /docs-agent help, /docs-site help, /docs-digest help or /docs-status help in any channel.',
     'Updates when you open it or something needs you.',
   ];
 

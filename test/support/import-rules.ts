@@ -53,7 +53,7 @@ const registries = [
   'src/jobs/help-view.ts',
   'src/jobs/index.ts',
 ];
-const features = ['agent', 'deployment', 'digest', 'export', 'export-schedule', 'home', 'workspace'];
+const features = ['agent', 'deployment', 'digest', 'export', 'export-schedule', 'home', 'site', 'workspace'];
 
 /** Whether a file that all features share imports one of them. */
 const knowsFeature = (file: string, to: string) =>

@@ -126,12 +126,12 @@ const auditThread = ({ agentJobId: job }: ThreadRun, result: string, { audit }: 
 /** Returns the projects that have an agent. Throws `UserFacingError` if there is none. */
 export function agentProjects(projects: readonly Project[]): Project[] {
   const found = projectsWithId(projects);
-  if (found.length === 0) throw withoutAgent(projects[0]?.name ?? 'default');
+  if (found.length === 0) throw projectWithoutId(projects[0]?.name ?? 'default');
   return found;
 }
 
 /** Without a file of projects, the only project is called `default`. */
-function withoutAgent(name: string): UserFacingError {
+export function projectWithoutId(name: string): UserFacingError {
   const nothing = 'so nothing was sent. The people who run Docket need to';
   const line: Line =
     name === 'default'
@@ -157,7 +157,7 @@ export function resolveAgentProject(
   const resolved = resolveProject(projects, request);
   if (resolved.kind === 'project') {
     const { name, projectId } = resolved.project;
-    if (projectId === undefined) throw withoutAgent(name);
+    if (projectId === undefined) throw projectWithoutId(name);
     return name;
   }
   if (resolved.kind !== 'ambiguous')

@@ -161,7 +161,9 @@ export const startStep = ({ attempt }: Pick<ExportRun, 'attempt'>) => `start.${a
 
 type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
-const NOT_STARTED_REASONS: Partial<Record<DocsApiError['kind'], NotStarted['why']>> = {
+export const NOT_STARTED_REASONS: Partial<
+  Record<DocsApiError['kind'], Exclude<NotStarted['why'], 'permission'>>
+> = {
   bad_request: 'domain',
   forbidden: 'plan',
   key_rejected: 'key',

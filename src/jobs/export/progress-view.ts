@@ -227,7 +227,11 @@ function progressParts(run: ExportRun): string[] {
   return [done, pagesText(run)].map(fact);
 }
 
-export function failureLine(run: ExportRun): Part[] {
+/** Why the platform cannot be asked at present. `what` runs there. */
+export function failureLine(
+  run: Pick<ExportRun, 'pollFailure' | 'startedAtMs' | 'joined' | 'project'>,
+  what = 'this export',
+): Part[] {
   const { pollFailure: failure } = run;
   switch (failure?.kind) {
     case undefined:
@@ -247,7 +251,7 @@ export function failureLine(run: ExportRun): Part[] {
       return [`⚠️ My platform key was rejected; ${remedy}. I'll continue when it works again.`];
     }
     case 'forbidden':
-      return ["⚠️ The platform doesn't let me see this export. I'll continue when it does."];
+      return [`⚠️ The platform doesn't let me see ${what}. I'll continue when it does.`];
     case 'project':
       return [`⚠️ ${projectMissingText(run)}. I'll continue when it is back.`];
   }

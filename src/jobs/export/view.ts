@@ -21,8 +21,10 @@ import {
 } from '../../slack/text.ts';
 import { deployButtons } from '../deployment/view.ts';
 import {
+  answeredStart,
   keyRemedyText,
   noPlaceMessage,
+  notStartedReason,
   personName,
   platformReasonText,
   projectMissingText,
@@ -163,16 +165,8 @@ const confirmSecond = {
   no: 'Cancel',
 };
 
-export function answeredMessage(run: ExportRun, { action, by }: NonNullable<ExportRun['answer']>): Message {
-  const start = `the export of ${site(run)}`;
-  const texts = {
-    startAgain: `It was unclear whether ${start} had started. ${personName(by)} started it again.`,
-    leave: `It's unclear whether ${start} started. ${personName(by)} chose not to start it again.`,
-    watchIt: `It was unclear whether ${start} had started. It had: ${personName(by)} found it.`,
-    late: `It was unclear whether ${start} had started. It had: the platform's answer came late.`,
-  };
-  return message([texts[action]]);
-}
+export const answeredMessage = (run: ExportRun, { action, by }: NonNullable<ExportRun['answer']>): Message =>
+  answeredStart(`the export of ${site(run)}`, action, by);
 
 /** The beginning of the run's id, which its log lines have. */
 const refLine = ({ id }: ExportRun) => `ref ${id.slice(0, 8)}`;
@@ -266,14 +260,7 @@ function notStartedText(run: ExportRun, { why, adminsAlerted }: NotStarted): str
       : `Nothing was started for ${site(run)}: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.`;
   if (why === 'other' || why === 'permission')
     return `The platform refused the export of ${site(run)}. Nothing was started. If this keeps happening, tell the people who run Docket.`;
-  const reasons = {
-    plan: `the platform doesn't allow it (403); ${adminsAlerted ? 'the admins have been told' : 'ask the people who run Docket'}`,
-    key: `my platform key was rejected; ${keyRemedyText(adminsAlerted)}`,
-    limit: "the platform's limit is reached. Try again later",
-    down: "the docs platform isn't answering. Try again in a little while",
-    project: `${lowerFirst(projectMissingText(run))}. Ask the people who run Docket`,
-  };
-  return `The export of ${site(run)} was not started: ${reasons[why]}.`;
+  return `The export of ${site(run)} was not started: ${notStartedReason(why, run, adminsAlerted)}.`;
 }
 
 function doneMessage(run: ExportRun, done: DoneEnding, mention: { id: string }[]): Message {

@@ -307,7 +307,7 @@ const answers: GalleryState[] = [
     chooseProjectMessage('Which project is it in', names, '/docs-agent follow aj_1'),
   ),
   post('answer/unknown project', message([[unknownProjectText('gamma', names)]])),
-  ...(['export', 'agent', 'digest', 'deploy', 'admin', 'status'] as const).map((permission) =>
+  ...(['export', 'agent', 'digest', 'site', 'deploy', 'admin', 'status'] as const).map((permission) =>
     post(
       `answer/not permitted, ${permission}`,
       message([

@@ -20,6 +20,7 @@ export const threadClicks = Object.keys(clickActions) as (keyof typeof clickActi
 export const agentActions = {
   ...clickActions,
   openPullRequest: 'agent.open_pull_request',
+  preview: 'agent.preview',
   startNew: 'agent.start_new',
   instruct: 'agent.instruct',
   followAgain: 'agent.follow_again',

@@ -21,6 +21,7 @@ import {
   afterText,
   andMoreText,
   jobName,
+  previewButton,
   pullRequestButton,
   quoted,
   quotedShort,
@@ -139,7 +140,7 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
       mention: authors,
       lines: [line],
       small: [small],
-      buttons: [button],
+      buttons: [button, ['newPr', 'samePr'].includes(ending.kind) && previewButton(thread)],
     });
   const job = jobName(thread);
   // The last instruction and the number of others, else all of the agent's work.

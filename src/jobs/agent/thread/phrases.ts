@@ -8,8 +8,8 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../../slack/text.ts';
-import { pullRequestUrl, shortId } from '../../wording-view.ts';
-import { agentActions } from './buttons.ts';
+import { buttonUrl, shortId } from '../../wording-view.ts';
+import { agentActions, threadButtonOf } from './buttons.ts';
 import { type ThreadRun, unsentOf, waitingOf } from './record.ts';
 
 /** The beginning of an instruction, in quotes. */
@@ -73,10 +73,16 @@ function repositoryName(address: string): string {
 
 /** A button that opens a pull request, if its address is known. */
 export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
-  const url = pullRequestUrl(prLink);
+  const url = buttonUrl(prLink);
   if (url === undefined) return [];
   return [{ label: 'Open pull request', action: agentActions.openPullRequest, url }];
 }
+
+/** Builds a preview of the job's branch; false if it is unknown, or the platform makes none. */
+export const previewButton = (thread: ThreadRun): ButtonParts | false =>
+  thread.previews === true &&
+  thread.seen?.ref !== undefined &&
+  threadButtonOf(thread, 'Preview', agentActions.preview);
 
 /** " 2 instructions were not sent."; empty if there are none. */
 export const unsentText = (many: number) =>

@@ -3,6 +3,7 @@ import type { AgentJob } from '../../../docs-api/operations.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
 import { isUnknownJob, nextPollMs, pollJob } from '../../polling.ts';
+import { previewAlias, previewSupport } from '../../site/record.ts';
 import { saveChanges } from './publish.ts';
 import {
   type Instruction,
@@ -61,7 +62,19 @@ export async function pollWhenDue(
   const next = applyPoll(thread, poll.job, polledAtMs, timing.graceMs);
   const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
   const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), timing, random());
-  return saveNext({ ...next, nextPollAtMs });
+  if (poll.job.status === 'active') return saveNext({ ...next, nextPollAtMs });
+  if (round && !openRoundOf(next)) await markPreviewOlder(next, round.n, context);
+  const support = previewSupport(thread.teamId, thread.project);
+  const previews = !(await context.figures.isUnsupported(support));
+  return saveNext({ ...next, previews, nextPollAtMs });
+}
+
+/** Lets the latest preview of the branch know that a round has ended. Before the save: after a crash it learns it again. */
+async function markPreviewOlder({ id, seen }: ThreadRun, n: number, { runs, wake }: JobContext) {
+  const preview = seen?.ref === undefined ? undefined : await runs.byAlias(previewAlias(id, seen.ref));
+  if (preview === undefined) return;
+  await runs.appendToInbox('site', preview, { event: {}, dedupeKey: `round ${n}` });
+  await wake({ job: 'site', id: preview });
 }
 
 /** Ends the polls, and the open round: the platform does not know the job, or the agent has worked for too long. */

@@ -237,6 +237,8 @@ export const threadRun = runBase.extend({
   /** Slack delays them until then. */
   ephemeralsAtMs: z.number().default(0),
   seen: jobSnapshot.optional(),
+  /** Whether the platform makes previews, as far as it is known. */
+  previews: z.boolean().optional(),
   /** The platform does not know the job. */
   notFound: z.boolean().optional(),
   /** The job is polled while a round is open, or a person waits. */
@@ -281,6 +283,8 @@ export const threadEvent = z.discriminatedUnion('kind', [
   }),
   /** Another thread sent an instruction to the job. */
   z.object({ kind: z.literal('sentElsewhere'), atMs: z.number() }),
+  /** The platform turned out to make no previews. */
+  z.object({ kind: z.literal('noPreviews') }),
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;
 

@@ -50,6 +50,7 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
   if (event.kind === 'reply') return applyReply(thread, event, context);
   if (event.kind === 'edited') return applyEdit(thread, event, context);
   if (event.kind === 'sentElsewhere') return addSend(thread, event.atMs);
+  if (event.kind === 'noPreviews') return { ...thread, previews: false };
   const one = findInstruction(thread, event.ts);
   return one ? withdraw(thread, one) : noteDeletion(thread, event.ts);
 }

@@ -34,6 +34,7 @@ import { workMessages } from './messages-view.ts';
 import {
   afterText,
   jobName,
+  previewButton,
   pullRequestButton,
   refText,
   sourceName,
@@ -172,7 +173,7 @@ function cardButtons(thread: ThreadRun): (ButtonParts | false)[] {
   const lost = waitingCount(thread) + instructions.filter(({ state }) => state === 'held').length;
   const dropped = `${countOf(lost, 'waiting instruction')} ${lost === 1 ? 'is' : 'are'} dropped.`;
   const stop = stopButton(thread, lost === 0 ? '' : dropped);
-  return [...open, !acceptsInstructions(thread) && checkButton(thread), stop];
+  return [...open, acceptsInstructions(thread) ? previewButton(thread) : checkButton(thread), stop];
 }
 
 /** Switches which replies count; the thread's present mode is left out. */

@@ -25,6 +25,7 @@ const failing = (kind: PollFailure['kind']) => ({ pollFailure: { kind, inARow: 3
 export const cards: GalleryState[] = [
   card('idle', {}),
   card('idle, with a pull request', seen({ prLink: PULL_REQUEST, model: 'opus-9' })),
+  card('idle, with previews', { ...seen({ prLink: PULL_REQUEST }), previews: true }),
   card('idle, pull request without an address', seen({ prLink: 'acme#7' })),
   card('working', { rounds: [aRound()] }),
   card('idle, with a title', { title: 'Add error handling' }),

@@ -56,6 +56,7 @@ export const endings: GalleryState[] = [
   end('pull request, no longer followed', endingOf('newPr', withLink), {}, ended('stopped')),
   end('same pull request, instructed elsewhere', endingOf('samePr', withLink), elsewhere),
   end('same pull request, of three', endingOf('samePr'), { count: 3 }),
+  end('pull request, with previews', endingOf('newPr', withLink), {}, { previews: true }),
   end('same pull request', endingOf('samePr', withLink)),
   end('same pull request, without an address', endingOf('samePr')),
   end('no pull request', endingOf('noPr')),

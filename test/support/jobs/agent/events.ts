@@ -72,12 +72,7 @@ export function applyEvents(
 }
 
 function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventContext {
-  const id =
-    event.kind === 'deleted' || event.kind === 'sentElsewhere'
-      ? ''
-      : 'user' in event
-        ? event.user
-        : event.by.id;
+  const id = 'user' in event ? event.user : 'by' in event ? event.by.id : '';
   return {
     author: { id, name: people.get(id) ?? '', may: !mayNot.includes(id) },
     contacts: '@docs-admins',

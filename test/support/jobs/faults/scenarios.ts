@@ -17,6 +17,7 @@ import { createRunStore, type RunBase } from '../../../../src/store/runs.ts';
 import { createThreadStore } from '../../../../src/store/threads.ts';
 import { aLinkRun } from '../export/builders.ts';
 import { createEngine, type Engine } from './engine.ts';
+import { siteScenario } from './site.ts';
 import { updateScenario } from './updates.ts';
 import { createUpstreams, RESPONSE_URL, SECRET, type Upstreams } from './upstreams.ts';
 
@@ -117,7 +118,7 @@ function linkScenario({ now, accept, runs, exports, messages, isShown }: Parts):
 }
 
 /** How long a person reads a question, at least. */
-const READING_MS = 3000;
+export const READING_MS = 3000;
 
 /** The questions of a thread, and what became of its instructions. */
 function threadAnswers(run: ThreadRun, parts: Parts) {
@@ -333,10 +334,11 @@ const scenarios = {
   digest: digestScenario,
   link: linkScenario,
   update: updateScenario,
+  site: siteScenario,
 };
 
-/** Of 24 runs; a digest takes the most steps. */
-const SHARES = { export: 8, thread: 6, link: 5, digest: 1, update: 4 } as const;
+/** Of 27 runs; a digest takes the most steps. */
+const SHARES = { export: 8, thread: 6, link: 5, digest: 1, update: 4, site: 3 } as const;
 
 /** Returns what is wrong with all that people see, whatever the scenario. */
 async function checkSlack({ redis, messages, ephemerals }: Parts): Promise<string[]> {

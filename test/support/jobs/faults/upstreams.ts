@@ -56,6 +56,7 @@ export function createUpstreams(engine: Engine) {
   const files = new Map<string, { sharedIn: string[]; completions: number }>();
   const exports = new Map<string, { endsAtMs: number }>();
   const agentJobs = new Map<string, AgentJobState>();
+  const builds = new Map<string, { what: string; endsAtMs: number }>();
   const platform = {
     exportEnds: 'completed',
     refusesStarts: false,
@@ -147,6 +148,12 @@ export function createUpstreams(engine: Engine) {
     return agentJob(jobId);
   }
 
+  function buildSite(what: string) {
+    const statusId = `st_${builds.size + 1}`;
+    builds.set(statusId, { what, endsAtMs: now() + Math.round(random() * 20_000) });
+    return { statusId };
+  }
+
   const docsEffects: Effects = {
     startExport() {
       if (platform.refusesStarts)
@@ -165,6 +172,15 @@ export function createUpstreams(engine: Engine) {
     getAgentJob: ({ jobId }: { jobId: string }) => agentJob(jobId),
     sendFollowUp: ({ jobId, prompt }: { jobId: string; prompt: string }) => instruct(jobId, prompt),
     createAgentJob: ({ prompt }: { prompt: string }) => instruct(`aj_${agentJobs.size + 1}`, prompt),
+    previewBranch: ({ branch }: { branch: string }) => ({
+      ...buildSite(branch),
+      previewUrl: 'https://preview.example/x',
+    }),
+    updateSite: () => buildSite('the site'),
+    getSiteStatus({ statusId }: { statusId: string }) {
+      const isDone = now() >= (builds.get(statusId)?.endsAtMs ?? 0);
+      return { status: isDone ? 'success' : 'in_progress', rawStatus: '', log: [] };
+    },
     getPageViews({ limit, offset = 0 }: { limit: number; offset?: number }) {
       const rows = GUIDES.slice(offset, offset + limit);
       const views = rows.map((path) => ({ path, human: 70, ai: 30, total: 100 }));
@@ -271,5 +287,5 @@ export function createUpstreams(engine: Engine) {
   }
 
   setContext(contextOf);
-  return { messages, ephemerals, files, exports, agentJobs, platform, targets };
+  return { messages, ephemerals, files, exports, agentJobs, builds, platform, targets };
 }

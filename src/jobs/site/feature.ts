@@ -1,0 +1,49 @@
+import { keyIdOf } from '../../docs-api/client.ts';
+import { message } from '../../slack/blocks.ts';
+import type { RateLimit } from '../../store/rate-limit.ts';
+import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
+import { pollRateLimits } from '../polling.ts';
+import { type SiteRun, siteKind } from './record.ts';
+import { answeredMessage, questionMessage, subject } from './view.ts';
+
+/** If the platform never clearly answered a start, the person who asked for it has to decide. */
+export const siteNeeds: RunNeeds<SiteRun> = {
+  of: (run) => (run.state === 'unknown' ? [{ user: run.by.id, id: startOf(run.attempt) }] : []),
+  line: (run) => ['⚠️ ', { bold: 'Start unclear' }, ` · Did the ${subject(run)} start?`],
+  question: questionMessage,
+  answered: (run, { id }) =>
+    run.answer && startOf(run.answer.attempt) === id
+      ? answeredMessage(run, run.answer)
+      : message([`The question about the ${subject(run)} was already answered.`]),
+};
+
+const startOf = (attempt: number) => `start ${attempt}`;
+
+/** What the platform takes from one organization; a key stands for one without a name. */
+export function startLimit(isPreview: boolean, organization: string | undefined, keyId: string): RateLimit {
+  const [name, count, windowMs] = isPreview
+    ? (['previews', 5, 60_000] as const)
+    : (['site-updates', 10, 10_000] as const);
+  const whose = organization === undefined ? keyId : `organization:${organization}`;
+  return { name: `${name}:${whose}`, count, windowMs, perId: true };
+}
+
+export const siteFeature: Feature = {
+  permission: { name: 'site', may: 'Preview and update sites' },
+
+  // Only its questions: the line in the conversation shows the rest.
+  homeRuns: defineHomeRuns<SiteRun>({
+    job: 'site',
+    title: 'Previews and updates',
+    ...siteKind,
+    needs: siteNeeds,
+    entry: () => undefined,
+  }),
+
+  limits: (_, { projects, limits: { exportStatusPerSecond } }) => [
+    ...[true, false].flatMap((isPreview) =>
+      projects.map((one) => ({ limit: startLimit(isPreview, one.organization, keyIdOf(one)) })),
+    ),
+    ...pollRateLimits('site-status', projects, exportStatusPerSecond),
+  ],
+};

@@ -1,0 +1,178 @@
+import { DocsApiError } from '../../docs-api/errors.ts';
+import { loadCardState, reportPrivately } from '../card.ts';
+import type { JobContext } from '../context.ts';
+import { NOT_STARTED_REASONS } from '../export/job.ts';
+import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
+import { nextFailure, nextPollMs, type PollFailure, pollJob } from '../polling.ts';
+import { noPlaceMessage } from '../wording-view.ts';
+import { siteNeeds, startLimit } from './feature.ts';
+import { advance, previewAlias, previewSupport, type SiteEnding, type SiteRun, siteRun } from './record.ts';
+import { lineKey, siteMessages, subject } from './view.ts';
+
+type Result = Promise<StepResult<SiteRun>>;
+
+const steps: Record<SiteRun['state'], (run: SiteRun, context: JobContext) => Result> = {
+  postingCard: awaitLine,
+  starting: start,
+  unknown: async (run, context) => (await beginLate(run, run.attempt, context)) ?? idleWithClaim,
+  watching: poll,
+  ended: handleEnded,
+};
+
+/** Takes a preview of a branch, or an update of a site, from the request to its ending. */
+export const siteJob = defineRunJob({
+  name: 'site',
+  queue: 'docs-agent',
+  concurrency: 100,
+  schema: siteRun,
+  messages: siteMessages,
+  needs: siteNeeds.of,
+  hasEnded: ({ state }) => state === 'ended',
+  auditLine: (run) => ({ user: run.by, channel: run.asked.channel, what: 'site', subject: subject(run) }),
+  // An entry in the inbox says that a round of the agent has ended, which the preview does not show.
+  step: async ({ run, inbox }, context) =>
+    inbox.length > 0
+      ? save({ ...run, isOlder: true }, { consumed: inbox.length })
+      : steps[run.state](run, context),
+  giveUp: ({ run }, context, ref) => end(run, { kind: 'broken', ref }, context),
+});
+
+const end = async (run: SiteRun, ending: SiteEnding, { now }: JobContext) =>
+  save(advance(run, { state: 'ended', ending }, now()), { audit: `ended: ${ending.kind}` });
+
+const retryAfter = (run: SiteRun, pollFailure: PollFailure, { now }: JobContext) =>
+  save({ ...run, pollFailure, nextPollAtMs: pollFailure.nextMs }, { inMs: pollFailure.nextMs - now() });
+
+async function awaitLine(run: SiteRun, context: JobContext): Result {
+  const line = await loadCardState(run, lineKey(run), context);
+  if (line.kind === 'waiting') return wait(line.inMs);
+  if (line.kind === 'elsewhere') return save({ ...run, inDirectMessage: true });
+  if (line.kind === 'refused') return end(run, { kind: 'noPlace', code: line.code }, context);
+  return save(advance(run, { state: 'starting' }, context.now()));
+}
+
+/** Returns the name of the call that starts the present attempt. */
+export const siteStartStep = ({ attempt }: Pick<SiteRun, 'attempt'>) => `start.${attempt}`;
+
+/** Starts it at the platform, once. */
+async function start(run: SiteRun, context: JobContext): Result {
+  const { now, projects, rateLimiter, timing, log } = context;
+  if (now() < run.nextPollAtMs) return wait(run.nextPollAtMs - now());
+  // A person chose to start again, but the first start's answer has come: it did start.
+  const late = run.attempt > 1 ? await beginLate(run, run.attempt - 1, context) : undefined;
+  if (late !== undefined) return late;
+  const { branch } = run;
+  const [docs, projectId] = [context.docs(run.project), context.projectId(run.project)];
+  const organization = projects.find(({ name }) => name === run.project)?.organization;
+  const limit = docs && startLimit(branch !== undefined, organization, docs.keyId);
+  const slotInMs = limit ? await rateLimiter.takeSlot(limit, { id: `${run.id} ${run.attempt}` }) : 0;
+  if (slotInMs > 0) return retryAfter(run, { kind: 'limit', inARow: 1, nextMs: now() + slotInMs }, context);
+  // The project may be lost since the request. A start from before is still found.
+  const outcome = await context.callOnce(run, siteStartStep(run), timing.docsCallMs, async (isTooLate) => {
+    if (docs === undefined || projectId === undefined)
+      throw new DocsApiError('updateSite', 'bad_request', { happened: 'no', what: 'no project' });
+    return branch === undefined
+      ? docs.updateSite({ projectId }, { isTooLate })
+      : docs.previewBranch({ projectId, branch }, { isTooLate });
+  });
+  if (outcome.kind === 'done') return begin(run, outcome.value, context);
+  if (outcome.kind === 'inFlight') return wait(outcome.forMs);
+  const { error } = outcome;
+  if (outcome.kind === 'unknown') {
+    log.warn({ run: run.id, err: error }, 'start of a preview or an update: outcome unknown');
+    return save(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
+  }
+  if (!(error instanceof DocsApiError)) throw error;
+  if (limit && error.kind === 'rate_limited')
+    await rateLimiter.hold(limit, nextFailure(run.pollFailure, error, context).nextMs - now());
+  if (limit && projectId !== undefined) return handleRefusal(run, error, context);
+  return end(run, { kind: 'notStarted', why: 'project' }, context);
+}
+
+/** The start certainly did not happen: saves when it is tried again, or ends the run. */
+async function handleRefusal(run: SiteRun, error: DocsApiError, context: JobContext): Result {
+  const { kind, platformMessage: reason, retryAfterMs } = error;
+  const { timing, log, figures, runs, wake } = context;
+  if (kind === 'aborted') return wait(0);
+  const failure = nextFailure(run.pollFailure, error, context);
+  const maxWaitMs = retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
+  if (error.retryable && failure.nextMs <= run.sinceMs + maxWaitMs) return retryAfter(run, failure, context);
+  log.info({ run: run.id, err: error }, 'the platform refused a preview or an update');
+  const isUnsupported = kind === 'not_found' || kind === 'unsupported';
+  if (isUnsupported && run.branch !== undefined) {
+    await figures.markUnsupported(previewSupport(run.teamId, run.project));
+    const thread = run.thread && { job: 'agent-thread', id: run.thread.id };
+    if (thread) await runs.appendToInbox(thread.job, thread.id, { event: { kind: 'noPreviews' } });
+    if (thread) await wake(thread);
+  }
+  const why = isUnsupported ? 'unsupported' : (NOT_STARTED_REASONS[kind] ?? 'other');
+  const needsOperator = why === 'key' || why === 'plan';
+  const adminsAlerted = needsOperator && (await context.alertAdmins(run.teamId, run.project, error));
+  return end(run, { kind: 'notStarted', why, reason, adminsAlerted }, context);
+}
+
+/** The platform has taken it: makes it findable for its thread, and watches it. */
+async function begin(
+  run: SiteRun,
+  { statusId, previewUrl }: { statusId: string; previewUrl?: string | undefined },
+  context: JobContext,
+) {
+  const { id, branch, thread } = run;
+  const startedAtMs = context.now();
+  if (thread && branch !== undefined) await context.runs.alias(previewAlias(thread.id, branch), id);
+  const started = { state: 'watching' as const, startedAtMs, statusId, previewUrl };
+  return pollLater(advance(run, started, startedAtMs), context);
+}
+
+/** If the platform has answered the start of that attempt, watches it; else returns undefined. */
+async function beginLate(run: SiteRun, attempt: number, context: JobContext) {
+  const late = await context.callResult(run.id, siteStartStep({ attempt }));
+  const answer = { attempt, by: run.by, action: 'late' as const };
+  return late && begin({ ...run, answer }, late.result as Parameters<typeof begin>[1], context);
+}
+
+function pollLater(run: SiteRun, { now, timing, random }: JobContext) {
+  const inMs = nextPollMs({ startedAtMs: run.sinceMs }, now(), timing, random());
+  return save({ ...run, nextPollAtMs: now() + inMs }, { inMs });
+}
+
+/** Consecutive "not found" answers before it counts as lost: a new one may not be known everywhere at once. */
+const LOST_AFTER = 3;
+
+async function poll(run: SiteRun, context: JobContext): Result {
+  const { now, timing, stopping: signal } = context;
+  const { statusId = '', sinceMs } = run;
+  if (now() >= sinceMs + timing.watchMs)
+    return end(run, { kind: 'gaveUp', afterMs: now() - sinceMs }, context);
+  const docs = context.docs(run.project);
+  const polled = await pollJob(
+    run,
+    'site-status',
+    docs,
+    (api) => api.getSiteStatus({ statusId }, { signal }),
+    context,
+  );
+  if ('inMs' in polled) return wait(polled.inMs);
+  if ('failure' in polled) {
+    const { failure } = polled;
+    const isLost = failure.kind === 'lost' && failure.inARow >= LOST_AFTER;
+    return isLost ? end(run, { kind: 'lost' }, context) : retryAfter(run, failure, context);
+  }
+  const { status, rawStatus, log } = polled.job;
+  // Schedules that export a site after each update from here would be woken here.
+  if (status === 'success') return end(run, { kind: 'done' }, context);
+  if (status === 'failure') return end(run, { kind: 'failed', log }, context);
+  return pollLater(
+    { ...run, status: status === 'unknown' ? rawStatus : status, pollFailure: undefined },
+    context,
+  );
+}
+
+/** Answers privately if nothing could be posted. */
+async function handleEnded(run: SiteRun, context: JobContext): Result {
+  const { ending, by, asked } = run;
+  if (ending?.kind !== 'noPlace') return idle;
+  const message = noPlaceMessage(asked.joinable, ending.code, 'started');
+  const inMs = await reportPrivately(run, { name: 'refused', userId: by.id, message }, context);
+  return inMs > 0 ? wait(inMs) : idle;
+}

@@ -1,0 +1,119 @@
+import { z } from 'zod';
+import { idOf } from '../../store/keys.ts';
+import { runBase } from '../../store/runs.ts';
+import { pollFailure } from '../polling.ts';
+import { type Person, person, type VisibleKind } from '../visibility.ts';
+
+/** How it ended. `reason` is the platform's own words. */
+const ending = z.discriminatedUnion('kind', [
+  z.object({ kind: z.literal('done') }),
+  /** The platform could not build it; `log` has the lines that say why. */
+  z.object({ kind: z.literal('failed'), log: z.array(z.string()) }),
+  /** The platform certainly did not start it. `unsupported`: it lacks the operation. */
+  z.object({
+    kind: z.literal('notStarted'),
+    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'unsupported', 'other']),
+    reason: z.string().optional(),
+    /** The admins were alerted of the rejected key or the forbidden request. */
+    adminsAlerted: z.boolean().optional(),
+  }),
+  z.object({ kind: z.literal('lost') }),
+  z.object({ kind: z.literal('gaveUp'), afterMs: z.number() }),
+  /** The start is unknown, and a person decided to leave it so. */
+  z.object({ kind: z.literal('left') }),
+  /** Its line could not be posted, so nothing was started. */
+  z.object({ kind: z.literal('noPlace'), code: z.string() }),
+  z.object({ kind: z.literal('broken'), ref: z.string() }),
+]);
+export type SiteEnding = z.infer<typeof ending>;
+
+/** A preview of a branch, or without a branch an update of the site. All times are epoch milliseconds. */
+export const siteRun = runBase.extend({
+  job: z.literal('site'),
+  project: z.string(),
+  branch: z.string().optional(),
+  /** The site's domain, if it is known. */
+  domain: z.string().optional(),
+  /** Who asked for it; the ending mentions this person. */
+  by: person,
+  asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean() }),
+  inDirectMessage: z.boolean(),
+  /** The followed thread of its button, which has its messages. */
+  thread: z.object({ id: z.string(), channel: z.string(), threadTs: z.string() }).optional(),
+  /** Counts the starts: a further one only follows an unknown one. */
+  attempt: z.number().int(),
+  /** `postingCard` the line about it · `starting` · `unknown` a person has to decide · `watching` · `ended` */
+  state: z.enum(['postingCard', 'starting', 'unknown', 'watching', 'ended']),
+  /** Start of the present state. */
+  sinceMs: z.number(),
+  nextPollAtMs: z.number(),
+  pollFailure: pollFailure.optional(),
+  startedAtMs: z.number().optional(),
+  /** The platform's id of it, its latest status, and the address of the preview. */
+  statusId: z.string().optional(),
+  status: z.string().optional(),
+  previewUrl: z.string().optional(),
+  /** A round of the agent has ended since the start. */
+  isOlder: z.boolean().optional(),
+  ending: ending.optional(),
+  /** The answer to the question about an attempt; `late` is the platform's own. */
+  answer: z
+    .object({ attempt: z.number().int(), by: person, action: z.enum(['startAgain', 'leave', 'late']) })
+    .optional(),
+});
+export type SiteRun = z.infer<typeof siteRun>;
+
+export const siteKind: VisibleKind<SiteRun> = {
+  what: 'preview or update',
+  record: siteRun,
+  visible: (run) => ({ ...run, requester: run.by }),
+};
+
+type Wanted = Pick<SiteRun, 'id' | 'teamId' | 'project' | 'branch' | 'domain' | 'by' | 'asked'> &
+  Pick<SiteRun, 'inDirectMessage' | 'thread'>;
+
+/** Returns a new run. It blocks another one of the same branch or site. */
+export function newSiteRun(wanted: Wanted, nowMs: number): SiteRun {
+  const { id, teamId, project, branch, domain, by, asked, inDirectMessage, thread } = wanted;
+  return {
+    ...{ id, teamId, project, branch, domain, by, asked, inDirectMessage, thread },
+    ...{ rev: 1, job: 'site', people: [by.id], claim: idOf('site', teamId, project, branch ?? '') },
+    ...{ attempt: 1, state: 'postingCard', sinceMs: nowMs, nextPollAtMs: nowMs },
+  };
+}
+
+/** Returns the run in its next state. */
+export const advance = (
+  run: SiteRun,
+  changes: Partial<SiteRun> & Pick<SiteRun, 'state'>,
+  nowMs: number,
+): SiteRun => ({ ...run, sinceMs: nowMs, nextPollAtMs: nowMs, pollFailure: undefined, ...changes });
+
+/** Returns the run after a person's answer to the question whether it was started. */
+export function answerQuestion(
+  run: SiteRun,
+  by: Person,
+  action: 'startAgain' | 'leave',
+  nowMs: number,
+): SiteRun {
+  const { attempt } = run;
+  const answer = { attempt, by: { id: by.id, name: by.name }, action };
+  return action === 'startAgain'
+    ? advance(run, { state: 'starting', attempt: attempt + 1, answer }, nowMs)
+    : advance(run, { state: 'ended', ending: { kind: 'left' }, answer }, nowMs);
+}
+
+/** Returns the alias of the latest preview of a branch in a followed thread. */
+export const previewAlias = (threadId: string, branch: string) => ['preview', threadId, branch].join(' ');
+
+/** The name of previews in the memory of what a platform lacks. */
+export const previewSupport = (teamId: string, project: string) => ['previews', teamId, project].join(':');
+
+/** The value of its buttons: a late click on a question does nothing. */
+export const siteButton = z.object({ v: z.literal(1), site: z.string(), attempt: z.number().int() });
+
+export const siteActions = {
+  startAgain: 'site.start_again',
+  leave: 'site.leave',
+  open: 'site.open',
+} as const;
