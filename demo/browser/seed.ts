@@ -9,7 +9,8 @@ export const DOMAIN = 'docs.acme.com';
 /** Long enough to be watched; a follow-up updates the pull request that its job has. */
 export const PLANS = {
   exportPlan: { durationMs: 20_000, pages: 128 },
-  agentPlan: { durationMs: 6000, outcome: 'same_pr' as const },
+  agentPlan: { durationMs: 6000, outcome: 'same_pr' as const, branch: 'agent/quickstart-example' },
+  buildPlan: { queuedMs: 1500, durationMs: 4000 },
 };
 
 /** Everybody has direct messages with Docket, as if they had met before. */

@@ -143,11 +143,17 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
   test('instructs the docs agent in a thread; a reply that is edited before it was sent goes as it reads then', async () => {
     const { agent } = visit.demo.world.platform;
     const prompts = () => agent.messages.map(({ prompt }) => prompt);
-    agent.plan({ durationMs: 2000 });
+    agent.plan({ durationMs: 2000, branch: 'agent/example' });
     await ana.types('/docs-agent new Add an example to the quickstart');
     const card = await ana.reads(ana.channel, /Docs agent · /i);
     await ana.opensThread(card);
-    await ana.reads(ana.thread, /opened a pull request/);
+    const pull = await ana.reads(ana.thread, /opened a pull request/);
+    await pull.getByRole('button', { name: 'Preview' }).click();
+    const preview = await ana.reads(ana.thread, /The preview of agent\/example is ready/);
+    const opened = ana.page.context().waitForEvent('page');
+    await preview.getByText('Open preview').click();
+    await (await opened).getByText('docs.acme.com · agent/example').first().waitFor({ state: 'attached' });
+    await (await opened).close();
 
     // While the platform takes no more requests, replies wait: 👀 says that they were seen.
     const limited = ana.panel.getByRole('switch', { name: /^429 for a minute/ });

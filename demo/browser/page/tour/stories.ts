@@ -56,8 +56,12 @@ async function agent(hands: Hands): Promise<void> {
   });
   await hands.thread(card);
   hands.say('The agent works on a branch; its progress shows in the thread.');
-  await hands.until('the pull request', (page) => found(page, /opened a pull request/));
-  hands.say('A pull request. A reply in the thread is the next instruction.');
+  const opened = await hands.until('the pull request', (page) => found(page, /opened a pull request/));
+  hands.say('A pull request. [Preview] builds its branch, so that everybody can look at it.');
+  await hands.click('Preview', { message: opened, below: '' });
+  const preview = await hands.until('the preview', (page) => found(page, /The preview of .+ is ready/));
+  await hands.point(preview);
+  hands.say('[Open preview] shows the pages. A reply in the thread is the next instruction.');
   await hands.type(FOLLOW_UP, card);
   await hands.until(
     'the second instruction',
