@@ -10,7 +10,8 @@ import { buttonsIn, menuButtonsIn } from '../support/slack/rendering.ts';
 const ACME_ALONE = /docs\.acme\.com|T0ACME|acme\.slack\.com|project docs/;
 
 /** Keys that belong to no workspace: queues, the due list, health, and limits of API keys. */
-const SHARED = /^\{docket\}:(?:docs-\w+|slack-outbox|runs:active|health|schema|limit:export-status)(?::|$)/;
+const SHARED =
+  /^\{docket\}:(?:docs-\w+|slack-outbox|runs:active|health|schema|limit:export-status|limit:site-status|limit:previews)(?::|$)/;
 
 /** The problems that a bot reports to operators. */
 async function problemsOf(bot: Bot | undefined): Promise<unknown> {
@@ -66,16 +67,20 @@ describe('two workspaces with the same ids of people and channels', () => {
     own: await recordsOf(two.world, teamId),
     starts: acme.platform.starts.length,
     sent: agentsOn(acme).instructions(),
+    builds: acme.platform.site.builds.length,
   });
 
   test('an export of each is shown there alone', async () => {
     await acme.exporting('/docs-export docs.acme.com');
+    await acme.asks('/docs-site preview main');
+    await acme.until(['The preview of main is ready.']);
     await globex.exporting('/docs-export docs.globex.com');
     const [inAcme, inGlobex] = [await readsEverywhere(acme), await readsEverywhere(globex)];
     expect(inAcme).toContain('docs.acme.com');
     expect(inAcme).not.toContain('globex');
     expect(inGlobex).toContain('docs.globex.com');
     expect(inGlobex).not.toMatch(ACME_ALONE);
+    expect(globex.sees().join('\n')).not.toContain('preview');
     expect(globex.told(await globex.asks('/docs-export docs.acme.com'))).not.toMatch(/started|Exporting/);
     acme.platform.finish('docs.acme.com');
     await acme.until(['is exported', '[Download bundle]']);
@@ -130,6 +135,9 @@ describe('two workspaces with the same ids of people and channels', () => {
     await agents.note('ben', 'Is this for the agent?');
     acme.platform.finish('docs.acme.com');
     await acme.until(['is exported', '[Download bundle]']);
+    acme.platform.site.plan({ logs: ['Error in guides/x.mdx'] });
+    await acme.asks('/docs-site preview main');
+    await acme.until(['The preview of main failed.']);
     await acme.asks('/docs-export schedule');
     await acme.person('ana').submits({ Channel: '#docs', Day: 'Saturday' });
     await acme.slack.until(() =>
@@ -146,7 +154,8 @@ describe('two workspaces with the same ids of people and channels', () => {
           ids.some((id) => value.includes(id)) ? [[action, value] as const] : [],
         ),
     );
-    expect(carried.size).toBeGreaterThan(8);
+    expect(carried.size).toBeGreaterThan(10);
+    expect([...carried.keys()]).toEqual(expect.arrayContaining(['agent.preview', 'site.start_again']));
     const { view } = await home(globex);
     for (const [action, value] of carried) {
       const text = { type: 'plain_text', text: 'Forged' };
