@@ -63,9 +63,9 @@ printTable([
   none('instructions sent twice', verdict.sentTwice),
   none('out of order, or not wanted', verdict.outOfOrder, verdict.unwanted),
   none(
-    'updates lost, told twice, or several current',
+    'updates lost, notified twice, or several current',
     verdict.updatesLost,
-    verdict.toldTwice,
+    verdict.notifiedTwice,
     verdict.severalCurrent,
   ),
   none('messages posted twice', verdict.postedTwice),

@@ -1,4 +1,4 @@
-// Puts each export live that Docket tells of, and calls back. `node receiver.mjs`; see docs/deployments.md.
+// Puts each export live that Docket notifies it of, and calls back. `node receiver.mjs`; see docs/deployments.md.
 import { execFile } from 'node:child_process';
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import { access, mkdir, readFile, rename, rm, symlink, writeFile } from 'node:fs/promises';

@@ -20,11 +20,11 @@ export interface Project {
   channels: readonly string[];
   /** The names of the workspaces that see it; all if it names none. */
   workspaces?: readonly string[] | undefined;
-  /** The deployments that can be told about its exports. */
+  /** The deployments that can be updated to its exports. */
   deployments?: readonly Deployment[] | undefined;
 }
 
-/** A self-hosted docs site that serves exports. Docket tells it about them by exactly one of `webhook` and `github`. */
+/** A self-hosted docs site that serves exports. Docket notifies it of them by exactly one of `webhook` and `github`. */
 export interface Deployment {
   name: string;
   webhook?: Webhook | undefined;

@@ -79,7 +79,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
   };
   const systemStatus = createSystemStatus({
     settings: { projects, limits, timing },
-    // The queues are shared, so their counts would tell of other workspaces.
+    // The queues are shared, so their counts would show work of other workspaces.
     queues: parts.workspaces.length > 1 ? { counts: async () => [] } : queues,
     ...{ stores, features, monotonicMs, slackPart, contact: policy.contactText },
     ping: () => askTime(redis),

@@ -13,7 +13,7 @@ export interface Timeline {
   readonly refusedBySlack: number;
 }
 
-/** A request as the wires tell of it. */
+/** A request as the wires record it. */
 interface Passage {
   readonly name: string;
   readonly atMs: number;

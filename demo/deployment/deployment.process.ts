@@ -32,22 +32,22 @@ async function started() {
     const { bundleUrl } = await ask(`/v1/static-export/jobs/${jobId}/bundle`);
     return { jobId, version, domain: 'docs.acme.com', bundleUrl };
   }
-  const tell = async (id: string, data: object) =>
+  const notify = async (id: string, data: object) =>
     (await fetch(deployment.webhookUrl, webhook({ id, atMs: nowMs(), data }))).status;
   const read = async (path: string) => {
     const answer = await fetch(deployment.url + path);
     return { status: answer.status, text: await answer.text() };
   };
-  return { deployment, docket, exported, tell, read };
+  return { deployment, docket, exported, notify, read };
 }
 
-test('it serves the bundle that it was told of, also an earlier one, and takes faults as the other stand-ins do', async () => {
-  const { deployment, docket, exported, tell, read } = await started();
+test('it serves the bundle that it was notified of, also an earlier one, and takes faults as the other stand-ins do', async () => {
+  const { deployment, docket, exported, notify, read } = await started();
   expect(deployment.serves()).toBeUndefined();
   expect(await read('/')).toMatchObject({ status: 404 });
   deployment.docketUrl = new URL(docket.url).origin;
   const { bundleUrl, ...served } = await exported('v1');
-  expect(await tell('msg_a_1_0', { ...served, bundleUrl })).toBe(202);
+  expect(await notify('msg_a_1_0', { ...served, bundleUrl })).toBe(202);
   await expect.poll(() => deployment.callbacks).toHaveLength(1);
   expect(deployment.callbacks).toEqual([{ id: 'msg_a_1_0', body: { state: 'live' }, status: 200 }]);
   expect(docket.received[0]?.headers['webhook-signature']).toMatch(/^v1,/);
@@ -68,9 +68,9 @@ test('it serves the bundle that it was told of, also an earlier one, and takes f
 
   deployment.wire.order('POST /docket', { kind: 'answer', status: 410, text: 'This site is gone.' });
   const second = await exported('v2');
-  expect(await tell('msg_b', second)).toBe(410);
-  for (const told of [second, { ...served, bundleUrl }]) {
-    expect(await tell(`msg_${told.version}`, told)).toBe(202);
-    await expect.poll(() => deployment.serves()?.version).toBe(told.version);
+  expect(await notify('msg_b', second)).toBe(410);
+  for (const data of [second, { ...served, bundleUrl }]) {
+    expect(await notify(`msg_${data.version}`, data)).toBe(202);
+    await expect.poll(() => deployment.serves()?.version).toBe(data.version);
   }
 });

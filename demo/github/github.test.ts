@@ -22,17 +22,17 @@ function standIn(options: Parameters<typeof createStandInGitHub>[0] = {}) {
   return { github, clock, call, dispatch };
 }
 
-test('a dispatch of a workflow answers 204, or tells the run to those who ask for it', async () => {
+test('a dispatch of a workflow answers 204, or names the run if the request asks for it', async () => {
   const { github, dispatch, call } = standIn();
   expect(await dispatch()).toEqual({ status: 204, body: '' });
-  const told = await dispatch({ return_run_details: true });
+  const detailed = await dispatch({ return_run_details: true });
   const { id, given } = github.runs[1] ?? {};
   expect(given).toEqual(INPUTS);
-  expect(told).toMatchObject({
+  expect(detailed).toMatchObject({
     status: 200,
     body: { workflow_run_id: id, html_url: `https://github.com/acme/infra/actions/runs/${id}` },
   });
-  expect((await call(new URL(told.body.run_url).pathname)).body.id).toBe(id);
+  expect((await call(new URL(detailed.body.run_url).pathname)).body.id).toBe(id);
   expect(JSON.stringify(github.wire.calls)).not.toContain(github.token);
 });
 

@@ -176,11 +176,11 @@ export async function closeOpenWork(redis: RedisClient) {
   /** A workflow must not start twice, so a person is asked; a renewed link could bring an earlier export back. */
   async function closeUpdate(run: UpdateRun) {
     await search(run.sinceMs, updateMessages(run), [`${run.id}.question.${run.attempt}`]);
-    const { state, toldAtMs, renewAtMs } = run;
-    const isRenewed = state === 'told' ? renewAtMs !== undefined : toldAtMs !== undefined;
+    const { state, notifiedAtMs, renewAtMs } = run;
+    const isRenewed = state === 'notified' ? renewAtMs !== undefined : notifiedAtMs !== undefined;
     if (isRenewed && !['unknown', 'ended'].includes(state))
       await runs.save(endUpdate(run, { kind: 'restored' }, nowMs));
-    else if (['accepted', 'telling'].includes(state))
+    else if (['accepted', 'notifying'].includes(state))
       await writeIntent(redis, run, dispatchStep(run), LONG_AGO);
   }
 

@@ -22,7 +22,7 @@ import { type ButtonAction, defineButton, type ModalValues, type SubmitResult } 
 /** A modal's trigger expires soon. If the look-up of a time zone takes longer than this, the modal begins with UTC. */
 const ZONE_TIMEOUT_MS = 400;
 
-/** Returns a person's time zone if Slack tells it in time, else UTC. */
+/** Returns a person's time zone if Slack returns it in time, else UTC. */
 export async function zoneOf({ user }: Caller, tools: CommandTools): Promise<string> {
   const zone = await withTimeout(ZONE_TIMEOUT_MS, tools.personZone(user.id)).catch(() => undefined);
   return zone !== undefined && isZone(zone) ? zone : 'UTC';

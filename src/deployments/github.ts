@@ -89,7 +89,7 @@ export function createGithub(send: Send, target: GithubWorkflow) {
 
   return {
     /**
-     * Starts the workflow; not repeatable. Returns the run, if GitHub tells it: never for an event, and on GitHub
+     * Starts the workflow; not repeatable. Returns the run, if GitHub names it: never for an event, and on GitHub
      * Enterprise Server only since 3.21.
      */
     async dispatch({ jobId, domain, version }: Export, isTooLate: () => boolean) {

@@ -162,7 +162,7 @@ const permissionText: Record<Permission, string> = {
   agent: 'instruct the docs agent here, so nothing was sent',
   digest: 'set up digests or ask for them here, so nothing was done',
   site: 'preview or update sites here, so nothing was started',
-  deploy: 'update deployments here, so nothing was told',
+  deploy: 'update deployments here, so nothing was updated',
   admin: 'see this',
   status: 'see this',
 };

@@ -20,7 +20,7 @@ interface Question {
   text: string;
   /** Settings that replace this one. */
   unless?: readonly string[];
-  /** Whether the answer is a secret, if its name does not tell. */
+  /** Whether the answer is a secret, if its name does not say so. */
   isHidden?: boolean;
 }
 

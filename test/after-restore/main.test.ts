@@ -58,18 +58,18 @@ test('a scheduled export that is due, or that the backup does not know, is left 
 });
 
 test('a link of a deployment is not renewed, because that could bring an earlier export back', async () => {
-  const told = { toldAtMs: NOW_MS, sinceMs: NOW_MS };
+  const notified = { notifiedAtMs: NOW_MS, sinceMs: NOW_MS };
   const updates = [
-    anUpdate({ id: 'renewed', state: 'told', ...told, renewAtMs: NOW_MS }),
-    anUpdate({ id: 'renewing', state: 'telling', ...told, renewal: 1 }),
-    anUpdate({ id: 'without', state: 'told', ...told }),
-    anUpdate({ id: 'new', state: 'telling' }),
+    anUpdate({ id: 'renewed', state: 'notified', ...notified, renewAtMs: NOW_MS }),
+    anUpdate({ id: 'renewing', state: 'notifying', ...notified, renewal: 1 }),
+    anUpdate({ id: 'without', state: 'notified', ...notified }),
+    anUpdate({ id: 'new', state: 'notifying' }),
   ];
   await Promise.all(updates.map(keep));
   await closeOpenWork(redis.client);
   const ids = updates.map(({ id }) => id);
   const states = (await runs().loadAll(ids, updateRun)).map(({ state, ending }) => ending?.kind ?? state);
-  expect(states).toEqual(['restored', 'restored', 'told', 'telling']);
+  expect(states).toEqual(['restored', 'restored', 'notified', 'notifying']);
 });
 
 test('events that no run has read are skipped, and a damaged record is passed over', async () => {

@@ -10,8 +10,8 @@ import { stageOf } from '../support/flows/stage.ts';
 import { createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 
 const START = 'POST /v1/static-export/jobs';
-const SITES = ['docs.acme.com', 'waits.acme.com', 'cardless.acme.com', 'told.acme.com'] as const;
-const [RUNS, WAITS, CARDLESS, TOLD] = SITES;
+const SITES = ['docs.acme.com', 'waits.acme.com', 'cardless.acme.com', 'notified.acme.com'] as const;
+const [RUNS, WAITS, CARDLESS, NOTIFIED] = SITES;
 const DISPATCH = 'POST /repos/{owner}/{repo}/actions/workflows/{workflow}/dispatches';
 
 /** It certainly did not happen. */
@@ -60,15 +60,15 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   const { follows, replies, untilBelow, sent, instructions, plan, finish } = agentsOn(scene);
   const outcomes = () => platform.wire.calls.filter(({ outcome }) => outcome === '429').length;
   const starts = () => platform.starts.map(({ domain }) => domain).toSorted();
-  platform.domains.push(WAITS, CARDLESS, TOLD);
-  for (const domain of [WAITS, CARDLESS, TOLD]) platform.plan({ domain, durationMs: 10 });
+  platform.domains.push(WAITS, CARDLESS, NOTIFIED);
+  for (const domain of [WAITS, CARDLESS, NOTIFIED]) platform.plan({ domain, durationMs: 10 });
 
   // One export and one round are under way, two exports, one instruction and one update wait.
   const first = await start();
-  await scene.asks(`/docs-export ${TOLD}`);
-  await scene.until([`${TOLD} is exported`]);
+  await scene.asks(`/docs-export ${NOTIFIED}`);
+  await scene.until([`${NOTIFIED} is exported`]);
   github.wire.order(DISPATCH, TOO_MANY, 1000);
-  await scene.clicks('ana', `${TOLD} is exported`, 'Update staging');
+  await scene.clicks('ana', `${NOTIFIED} is exported`, 'Update staging');
   await slack.until(() => github.wire.calls.length > 0);
   const working = await follows();
   plan(working.jobId);
@@ -113,7 +113,7 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   await settled(dataDir);
   await scene.until(['Did GitHub start']);
   expect(github.runs).toHaveLength(1);
-  expect(starts()).toEqual([CARDLESS, RUNS, TOLD, WAITS]);
+  expect(starts()).toEqual([CARDLESS, RUNS, NOTIFIED, WAITS]);
   expect(instructions()).toEqual(['Add a quickstart', 'Rewrite the quickstart']);
   expect(doubled(world)).toEqual([]);
 
@@ -121,7 +121,7 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   await scene.clicks('ana', `Did the export of ${WAITS} start?`, 'Start again');
   await scene.until(['ana started it again']);
   await scene.clicks('ana', 'Did GitHub start', 'It ran');
-  await scene.until(['staging told']);
+  await scene.until(['staging notified']);
   const question = slack.messages.findLast((one) => slack.read(one).includes('reach the agent?'));
   if (question) await slack.person('ana').clicks(question, 'Send again');
   await sent(3);

@@ -18,7 +18,7 @@ describe('a hostile receiver', async () => {
       response.writeHead(received.length < 3 ? 307 : 204, { location }).end();
     });
     await updates('v1');
-    await until([`✅ production told TIME · ${site}`]);
+    await until([`✅ production notified TIME · ${site}`]);
     expect(received).toHaveLength(3);
     expect(new Set(received.map(({ id, body }) => id + body)).size).toBe(1);
   });
@@ -35,7 +35,7 @@ describe('a hostile receiver', async () => {
       more();
     });
     await updates('v1');
-    if (status === 200) await until(['production told']);
+    if (status === 200) await until(['production notified']);
     else await until([`production refused ${site} (410).\nIt said: "gone gone`]);
     expect(sent).toBeLessThan(20_000_000);
   });
@@ -66,7 +66,7 @@ describe('a hostile receiver', async () => {
 
   test('that calls back with the link shows nothing of it', async () => {
     await updates('v1');
-    await until(['production told']);
+    await until(['production notified']);
     const link = received[0]?.data.bundleUrl ?? '';
     const message = `curl: (22) ${link} said 403 <!here>\u202Eevil\u0007 ${receiver.secret} ${'x'.repeat(3000)}`;
     expect(await receiver.callsBack({ state: 'failed', message })).toBe('204');
@@ -95,8 +95,8 @@ describe('a hostile receiver', async () => {
     expect(received.every(({ id, body }) => bodies.get(id) === body)).toBe(true);
     await later(startMs + 61 * MINUTE_MS);
     await until([
-      `❌ production not told · ${site}`,
-      `❌ @ana production did not take ${site} for an hour: status 500.\n[Tell again]`,
+      `❌ production was not notified · ${site}`,
+      `❌ @ana production did not take ${site} for an hour: status 500.\n[Update again]`,
     ]);
     expect(await audit()).toContain(`ana deployment production · ${site} → ended: gaveUp`);
   });
@@ -129,7 +129,7 @@ describe('a callback', async () => {
 
   test('that its deployment did not sign just now has the answer of an unknown one, and changes nothing', async () => {
     await updates('v1');
-    await until(['production told']);
+    await until(['production notified']);
     const shown = sees();
     const id = receiver.received[0]?.id ?? '';
     const [, run = ''] = id.split('_');
@@ -160,7 +160,7 @@ describe('a callback', async () => {
 
   test('that is too long, or garbage, is refused', async () => {
     await updates('v1');
-    await until(['production told']);
+    await until(['production notified']);
     const shown = sees();
     const help = '400 Send { "state": "live" or "failed", "message": "…" }.';
     for (const body of [
@@ -178,7 +178,7 @@ describe('a callback', async () => {
 
   test('that comes again counts once', async () => {
     await updates('v1');
-    await until(['production told']);
+    await until(['production notified']);
     expect(await receiver.callsBack({ state: 'failed' })).toBe('204');
     await until([`❌ production failed · ${site}`]);
     for (const state of ['live', 'failed', 'live', 'failed'])
@@ -190,7 +190,7 @@ describe('a callback', async () => {
 
   test('is answered with an error while Redis is frozen, so that the deployment repeats it', async () => {
     await updates('v1');
-    await until(['production told']);
+    await until(['production notified']);
     scene.world.redis.freeze();
     const answer = receiver.callsBack(live).finally(() => scene.world.redis.thaw());
     expect(await answer).toBe('503');

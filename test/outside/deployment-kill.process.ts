@@ -86,12 +86,12 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
 
     if (name === 'production') {
       if (call === 'callback') {
-        await until(['production told']);
+        await until(['production notified']);
         if (phase === 'after') expect(await receiver.callsBack({ state: 'live' })).toBe('204');
         await strike();
       }
       await struck.promise;
-      if (call !== 'callback') await until(['production told']);
+      if (call !== 'callback') await until(['production notified']);
       // A receiver calls back until it is heard.
       const callsBack = () => receiver.callsBack({ state: 'live' }).catch(() => '');
       await expect.poll(callsBack, { timeout: 10_000 }).toBe('204');
@@ -112,8 +112,8 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
       if (call === '/dispatches') expect(hasRun).toBe(phase === 'after' || !texts.includes('Did GitHub'));
       // A kill at a message may also be one at the dispatch, which goes on beside it.
       if (texts.includes('Did GitHub start'))
-        await clicks('ana', 'Did GitHub', hasRun ? 'It ran' : 'Tell again');
-      await until([hasRun && texts.includes('Did GitHub') ? 'staging told' : 'its workflow succeeded']);
+        await clicks('ana', 'Did GitHub', hasRun ? 'It ran' : 'Update again');
+      await until([hasRun && texts.includes('Did GitHub') ? 'staging notified' : 'its workflow succeeded']);
       expect(github.runs).toHaveLength(runs + 1);
     }
     for (const stop of stops) stop();

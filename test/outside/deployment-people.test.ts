@@ -4,10 +4,10 @@ import { deploymentStage, signatureOf } from '../support/flows/receiver.ts';
 
 type PersonName = 'ana' | 'ben' | 'gus' | 'sue' | 'eve';
 
-const REFUSED = "You can't update deployments here, so nothing was told. Ask @docs-admins.";
+const REFUSED = "You can't update deployments here, so nothing was updated. Ask @docs-admins.";
 const site = 'docs.acme.com (v1)';
 
-describe('who may tell a deployment', async () => {
+describe('who may update a deployment', async () => {
   const { scene, receiver, exports, updates } = await deploymentStage({
     allow: 'deploy: [S0DOCS]',
     link: true,
@@ -46,9 +46,9 @@ describe('who may tell a deployment', async () => {
     }
     await person('ana').clicks(person('ana').modal() as never, 'Update production');
     expect(person('ana').reads(person('ana').modal())).toContain(
-      `Telling production of ${site}: see the thread of this export.`,
+      `Updating production to ${site}: see the thread of this export.`,
     );
-    await until([`✅ production told TIME · ${site}\nAsked for by ana`]);
+    await until([`✅ production notified TIME · ${site}\nAsked for by ana`]);
   });
 
   test.each<[string, PersonName, Partial<User>]>([
@@ -66,14 +66,14 @@ describe('who may tell a deployment', async () => {
     onTestFinished(() => void Object.assign(user, before));
     for (const { members } of scene.world.slack.workspace.channels) members.add(user.id);
     await updates('v1');
-    await until(['production told']);
+    await until(['production notified']);
     const exported = messageWith('is exported');
     const [, update] = /msg_(\w+)_1_0/.exec(receiver.received[0]?.id ?? '') ?? [];
     const shown = scene.slack.messages.length;
     const about = { v: 1, update, attempt: 1 };
     for (const click of [
       () => clicks(name, 'is exported', 'Update production'),
-      () => clicks(name, 'production told', 'Tell again'),
+      () => clicks(name, 'production notified', 'Update again'),
       ...['again', 'ran', 'leave'].map((act) => () => forges(name, exported, `deployment.${act}`, about)),
       () => forges(name, exported, 'deployment.update_5', updateOf(exported, 'production')),
     ]) {
@@ -91,7 +91,7 @@ describe('who may tell a deployment', async () => {
     );
   });
 
-  test('who may, but makes up a deployment, tells none', async () => {
+  test('who may, but makes up a deployment, updates none', async () => {
     await exports('v1');
     const exported = messageWith('is exported');
     for (const name of ['staging', '__proto__', 'constructor', ' production', '']) {
@@ -101,15 +101,16 @@ describe('who may tell a deployment', async () => {
     expect(receiver.received).toEqual([]);
   });
 
-  test('who loses the permission after the click is told so alone', async () => {
+  test('who loses the permission after the click alone sees it', async () => {
     await exports('v1');
     const stop = scene.slack.wire.onCall(({ name }, phase) => {
       if (name === 'usergroups.users.list' && phase === 'after') setGroup('U0BEN');
     });
     onTestFinished(stop);
     await clicks('ana', 'is exported', 'Update production');
-    await until([`❌ production not told · ${site}`]);
-    const lost = 'You may no longer update deployments here, so production was not told. Ask @docs-admins.';
+    await until([`❌ production was not notified · ${site}`]);
+    const lost =
+      'You may no longer update deployments here, so production was not notified. Ask @docs-admins.';
     await until([lost], '@ana');
     expect(sees().join('\n')).not.toContain('no longer');
     expect(receiver.received).toEqual([]);
@@ -118,7 +119,7 @@ describe('who may tell a deployment', async () => {
 
   test('gets no link by it: only the deployment does, and people keep their own', async () => {
     await updates('v1', ' --private');
-    await until([`✅ production told TIME · ${site}`]);
+    await until([`✅ production notified TIME · ${site}`]);
     const { bundleUrl = '' } = receiver.received[0]?.data ?? {};
     expect((await fetch(bundleUrl)).status).toBe(200);
     const shown = JSON.stringify(scene.slack.messages.map(({ blocks }) => blocks));

@@ -16,11 +16,11 @@ describe('the link of a deployment', async () => {
     scene.platform.wire.calls.filter(({ name }) => name.endsWith('/{jobId}/bundle')).length;
   const endMs = () => Date.parse(received.at(-1)?.data.expiresAt ?? '');
 
-  /** Tells production of v1, with links that live so long. */
-  async function tells(lifeMs: number) {
+  /** Updates production to v1, with links that live so long. */
+  async function updatesWith(lifeMs: number) {
     scene.platform.linkLifeMs = lifeMs;
     await updates('v1');
-    await until(['production told']);
+    await until(['production notified']);
   }
 
   /** Jumps to a time, and returns whether the deployment has another link then. */
@@ -38,7 +38,7 @@ describe('the link of a deployment', async () => {
     ['an hour', HOUR_MS, 10 * MINUTE_MS],
     ['7 days', 7 * DAY_MS, 0.7 * DAY_MS],
   ])('that lives %s is renewed in time, quietly', async (_, lifeMs, aheadMs) => {
-    await tells(lifeMs);
+    await updatesWith(lifeMs);
     expect(await receiver.callsBack({ state: 'live' })).toBe('204');
     await until([`✅ production serves it since TIME · ${site}`]);
     const { ts } = scene.messageWith('serves it since');
@@ -61,9 +61,9 @@ describe('the link of a deployment', async () => {
   });
 
   test('is renewed for a deployment that failed, without a further mention', async () => {
-    await tells(HOUR_MS);
+    await updatesWith(HOUR_MS);
     expect(await receiver.callsBack({ state: 'failed', message: 'No space' })).toBe('204');
-    const failed = `❌ @ana production could not use ${site}.\nIt said: "No space"\n[Tell again]`;
+    const failed = `❌ @ana production could not use ${site}.\nIt said: "No space"\n[Update again]`;
     await until([failed]);
     for (let renewal = 1; renewal <= 2; renewal += 1) {
       expect(await renewedAt(endMs())).toBe(true);
@@ -76,44 +76,47 @@ describe('the link of a deployment', async () => {
     await until(['production serves it since']);
   });
 
-  test('is renewed no more once another export is told', async () => {
-    await tells(HOUR_MS);
+  test('is renewed no more once the deployment is notified of another export', async () => {
+    await updatesWith(HOUR_MS);
     const dueMs = endMs();
     await updates('v2');
-    await until(['production was told of another export since', 'production told TIME · docs.acme.com (v2)']);
+    await until([
+      'production was notified of another export since',
+      'production notified TIME · docs.acme.com (v2)',
+    ]);
     await renewedAt(dueMs);
     await renewedAt(endMs());
     expect(versions()).toEqual(['v1', 'v2', 'v2', 'v2']);
     // Back to the first: only that one's link is fresh from then on.
-    await clicks('ana', 'production was told of another export since', 'Use this version again');
-    await until([`production told TIME · ${site}`]);
+    await clicks('ana', 'production was notified of another export since', 'Use this version again');
+    await until([`production notified TIME · ${site}`]);
     await renewedAt(endMs());
     expect(versions().slice(4)).toEqual(['v1', 'v1']);
   });
 
   test('is renewed for 30 days after somebody asked for it', async () => {
-    await tells(7 * DAY_MS);
+    await updatesWith(7 * DAY_MS);
     const startMs = scene.world.now();
     for (let day = 6.4; day < 30; day += 6.4)
       expect([day, await renewedAt(startMs + day * DAY_MS)]).toEqual([day, true]);
     expect(received).toHaveLength(5);
     for (const day of [30.5, 32, 36]) expect(await renewedAt(startMs + day * DAY_MS)).toBe(false);
-    await clicks('ana', 'production told', 'Tell again');
+    await clicks('ana', 'production notified', 'Update again');
     await scene.slack.until(() => received.length === 6);
     expect(await renewedAt(scene.world.now() + 6.4 * DAY_MS)).toBe(true);
   });
 
   test('that the deployment does not take is reported once', async () => {
-    await tells(HOUR_MS);
+    await updatesWith(HOUR_MS);
     receiver.answers(403, 'paused');
     await renewedAt(endMs());
     await until([
       `❌ production has no fresh link · ${site}`,
-      `❌ @ana production refused the fresh link to ${site} (403).\nIt said: "paused"\nIf it restarts now, it may find no bundle.\n[Tell again]`,
+      `❌ @ana production refused the fresh link to ${site} (403).\nIt said: "paused"\nIf it restarts now, it may find no bundle.\n[Update again]`,
     ]);
     expect(await renewedAt(endMs() + HOUR_MS)).toBe(false);
     receiver.answers(204);
-    await clicks('ana', 'production refused', 'Tell again');
-    await until([`✅ production told TIME · ${site}`]);
+    await clicks('ana', 'production refused', 'Update again');
+    await until([`✅ production notified TIME · ${site}`]);
   });
 });

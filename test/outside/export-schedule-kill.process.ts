@@ -62,7 +62,7 @@ async function dueWorld() {
  * The first call for each moment stands still, before it takes effect or after. Once all stand, `act` is awaited; then all
  * go on. Ends when every channel has one message with one export in its thread, or the question about it.
  */
-async function tell(
+async function play(
   { world, channels }: { world: World; channels: string[] },
   phase: Phase,
   act: (held: Held[]) => Promise<void>,
@@ -110,7 +110,7 @@ describe.each(['before', 'after'] as const)(
       const due = await dueWorld();
       const { world, bot } = due;
       await world.startBot(bot({ slackCallMs: 8000, docsCallMs: 30_000 }));
-      const asked = await tell(due, phase, async (held) => {
+      const asked = await play(due, phase, async (held) => {
         if (phase === 'before') lose(world, held);
         await Promise.all(world.bots.map((one) => one.kill()));
         await world.startBot(bot());
@@ -124,7 +124,7 @@ describe.each(['before', 'after'] as const)(
       const due = await dueWorld();
       const { world, bot } = due;
       await world.startBot(bot({ lockMs: 30_000, ...limits }));
-      const asked = await tell(due, phase, async () => {
+      const asked = await play(due, phase, async () => {
         await world.redis.kill();
         await world.redis.start();
       });

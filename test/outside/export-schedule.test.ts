@@ -277,7 +277,7 @@ allow: { deploy: [U0ANA], admin: [U0BEN] }
   const field = 'Update after each export';
   const REFUSED = "You can't update deployments";
 
-  test('tells it of each; who may not update it neither sees the choice nor may change the schedule', async () => {
+  test('updates it to each; who may not update it neither sees the choice nor may change the schedule', async () => {
     clock = scene.world.now;
     deployment.docketUrl = `http://127.0.0.1:${scene.world.bots.at(-1)?.port}`;
     await asks('/docs-export schedule', { who: 'ben' });

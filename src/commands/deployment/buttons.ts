@@ -12,7 +12,7 @@ import {
   updateKind,
   updateRun,
 } from '../../jobs/deployment/record.ts';
-import { alreadyToldMessage, startedMessage } from '../../jobs/deployment/view.ts';
+import { alreadyNotifiedMessage, startedMessage } from '../../jobs/deployment/view.ts';
 import { exportKind, latestLink } from '../../jobs/export/record.ts';
 import { rootKey } from '../../jobs/export/view.ts';
 import type { Person } from '../../jobs/visibility.ts';
@@ -26,7 +26,7 @@ const notDone = message(['This export has no bundle yet. Click again when it is 
 
 const notConfigured = message(['My settings no longer have this deployment. Ask the people who run Docket.']);
 
-/** [Update …] under an export: tells a deployment about the export. */
+/** [Update …] under an export: updates a deployment to the export. */
 const update = (action: string) =>
   defineButton({
     action,
@@ -44,8 +44,8 @@ const update = (action: string) =>
       if ((await tools.intake.start(wanted, caller)).kind !== 'repeated')
         return started(wanted, caller, tools);
       const known = await tools.intake.loadKnown(wanted.id, updateRun, caller);
-      // An open question has its own [Tell again], which warns.
-      if (known?.state === 'told' || known?.state === 'unknown') return alreadyToldMessage(known);
+      // An open question has its own [Update again], which warns.
+      if (known?.state === 'notified' || known?.state === 'unknown') return alreadyNotifiedMessage(known);
       return change(wanted.id, undefined, caller, tools, (update, by, nowMs) =>
         update.state === 'ended' ? restart(update, by, nowMs) : undefined,
       );
@@ -76,11 +76,11 @@ export const changes = {
   again: (run, by, nowMs) => {
     const next = restart(run, by, nowMs);
     if (isOpen(run)) return answered(next, run, by, 'again');
-    return run.state === 'told' || run.state === 'ended' ? next : undefined;
+    return run.state === 'notified' || run.state === 'ended' ? next : undefined;
   },
   ran: (run, by, nowMs) => {
     if (!isOpen(run)) return undefined;
-    return answered(advance(run, { state: 'told', toldAtMs: nowMs }, nowMs), run, by, 'ran');
+    return answered(advance(run, { state: 'notified', notifiedAtMs: nowMs }, nowMs), run, by, 'ran');
   },
   leave: (run, by, nowMs) =>
     isOpen(run) ? answered(endUpdate(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,

@@ -344,7 +344,7 @@ export function settingsView(
     preformatted(section),
     ...(deployments.length === 0
       ? []
-      : message(['Or let me tell a deployment:'], deployButtons(run.id, deployments)).blocks),
+      : message(['Or let me update a deployment:'], deployButtons(run.id, deployments)).blocks),
     ...message([[{ bold: 'What works where' }], ...features]).blocks,
   ];
   return reportView('Deployment settings', blocks);

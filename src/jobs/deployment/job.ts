@@ -13,7 +13,7 @@ import {
   attemptName,
   endUpdate,
   latestAlias,
-  setTold,
+  setNotified,
   type UpdateEnding,
   type UpdateRun,
   updateOf,
@@ -32,7 +32,7 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 /** Docket repeats a message for this long if the deployment does not take it. */
-const TELL_MS = HOUR_MS;
+const NOTIFY_MS = HOUR_MS;
 
 /** Docket renews a link a tenth of its life before its end, and at least this long before. */
 const MIN_AHEAD_MS = 10 * MINUTE_MS;
@@ -46,13 +46,13 @@ const WATCH_MS = 2 * HOUR_MS;
 const steps: Record<UpdateRun['state'], (run: UpdateRun, context: JobContext) => Result> = {
   accepted: begin,
   linking: makeLink,
-  telling: tell,
+  notifying: notify,
   unknown: awaitAnswer,
-  told: keepCurrent,
+  notified: keepCurrent,
   ended: async () => idle,
 };
 
-/** Tells one deployment of one export, and keeps its link fresh until the deployment is told of another. */
+/** Notifies one deployment of one export, and keeps its link fresh until the deployment is notified of another. */
 export const updateJob = defineRunJob({
   name: 'deployment',
   queue: 'docs-export',
@@ -111,7 +111,7 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   if (isOther && latest !== run.replaces) return save({ ...run, replaces: latest });
   if (!(await runs.takeAlias(name, own, latest))) return 'next';
   await wakeReplaced();
-  const state = target.kind === 'webhook' && target.includeLink ? 'linking' : 'telling';
+  const state = target.kind === 'webhook' && target.includeLink ? 'linking' : 'notifying';
   return save(advance(run, { state }, now()));
 }
 
@@ -150,7 +150,7 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
     await links.put(linkName({ id: run.id, linkEndsAtMs }), bundleUrl, linkEndsAtMs);
     const renewAtMs = renewalTime(now(), linkEndsAtMs);
     const { failures } = run;
-    return save(advance(run, { state: 'telling', linkEndsAtMs, renewAtMs, failures }, now()));
+    return save(advance(run, { state: 'notifying', linkEndsAtMs, renewAtMs, failures }, now()));
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return wait(0);
@@ -162,8 +162,8 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
   }
 }
 
-/** Tells the deployment. Repeats a webhook until it is taken; starts a workflow once. */
-async function tell(run: UpdateRun, context: JobContext): Result {
+/** Notifies the deployment. Repeats a webhook until it is taken; starts a workflow once. */
+async function notify(run: UpdateRun, context: JobContext): Result {
   const { links, now } = context;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
   const bundleUrl = await links.get(linkName(run));
@@ -185,9 +185,9 @@ async function sendWebhook(
   context: JobContext,
 ): Result {
   const { stopping, now } = context;
-  const { tellUntilMs = now() + TELL_MS } = run;
+  const { notifyUntilMs = now() + NOTIFY_MS } = run;
   const later = (from: UpdateRun, retryAfterMs = 0) =>
-    retryLater({ ...from, tellUntilMs }, retryAfterMs, tellUntilMs, context);
+    retryLater({ ...from, notifyUntilMs }, retryAfterMs, notifyUntilMs, context);
   // The link has expired, or the settings changed. A message with another link has another id.
   if (target.includeLink && bundleUrl === undefined)
     return (
@@ -197,7 +197,7 @@ async function sendWebhook(
   const result = await target.send({ id: webhookId(run), body: webhookBody(run, bundleUrl) }, now());
   switch (result.kind) {
     case 'delivered':
-      return told(run, {}, context);
+      return saveNotified(run, {}, context);
     case 'refused':
       return end(run, result, context);
     case 'retry': {
@@ -216,8 +216,8 @@ function webhookBody(run: UpdateRun, bundleUrl: string | undefined): string {
 }
 
 /** Saves that the deployment has taken the message. */
-function told(run: UpdateRun, changes: Partial<UpdateRun>, { now }: JobContext) {
-  return save(setTold(run, now(), changes), run.toldAtMs === undefined ? { audit: 'told' } : {});
+function saveNotified(run: UpdateRun, changes: Partial<UpdateRun>, { now }: JobContext) {
+  return save(setNotified(run, now(), changes), run.notifiedAtMs === undefined ? { audit: 'notified' } : {});
 }
 
 /** Returns the name of the call that starts the workflow of the present attempt. */
@@ -225,7 +225,7 @@ export const dispatchStep = ({ attempt }: Pick<UpdateRun, 'attempt'>) => `dispat
 
 async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobContext): Result {
   const { now, log } = context;
-  // A person chose to tell it again, but the answer to the first start has come: it did start.
+  // A person chose to update it again, but the answer to the first start has come: it did start.
   const isAgain = run.answer?.action === 'again' && run.answer.attempt === run.attempt - 1;
   const late = isAgain && (await lateAnswer(run, run.attempt - 1, context));
   if (late) return late;
@@ -237,7 +237,7 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
   );
   switch (outcome.kind) {
     case 'done':
-      return told(run, { workflow: outcome.value.run }, context);
+      return saveNotified(run, { workflow: outcome.value.run }, context);
     case 'inFlight':
       return wait(outcome.forMs);
     case 'unknown':
@@ -248,18 +248,18 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
       if (!(error instanceof GithubError)) throw error;
       const { status, text = '', reason, retryable, retryAfterMs = 0 } = error;
       if (!retryable) return end(run, { kind: 'refused', status, text }, context);
-      const later = retryLater(run, retryAfterMs, run.sinceMs + TELL_MS, context);
+      const later = retryLater(run, retryAfterMs, run.sinceMs + NOTIFY_MS, context);
       return later ?? end(run, { kind: 'gaveUp', reason: text || reason }, context);
     }
   }
 }
 
-/** If GitHub has answered the start of that attempt, the deployment was told; else returns undefined. */
+/** If GitHub has answered the start of that attempt, the deployment was notified; else returns undefined. */
 async function lateAnswer(run: UpdateRun, attempt: number, context: JobContext) {
   const late = await context.callResult(run.id, dispatchStep({ attempt }));
   if (late === undefined) return undefined;
   const { run: workflow } = late.result as Awaited<ReturnType<GithubApi['dispatch']>>;
-  return told(run, { workflow, answer: { attempt, by: run.by, action: 'late' } }, context);
+  return saveNotified(run, { workflow, answer: { attempt, by: run.by, action: 'late' } }, context);
 }
 
 /** Waits for a person's answer to the question. A late answer of GitHub also wakes the run. */

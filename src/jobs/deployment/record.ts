@@ -10,15 +10,15 @@ const ending = z.discriminatedUnion('kind', [
   /** It did not take the message for an hour. */
   z.object({ kind: z.literal('gaveUp'), reason: z.string() }),
   z.object({ kind: z.literal('noLink'), reason: z.string().optional() }),
-  /** `by` may not tell deployments. */
+  /** `by` may not update deployments. */
   z.object({ kind: z.literal('permission'), contacts: z.string() }),
   /** The settings no longer have it. */
   z.object({ kind: z.literal('missing') }),
-  /** The deployment was told of another export since. */
+  /** The deployment was notified of another export since. */
   z.object({ kind: z.literal('superseded') }),
   /** It is unknown whether the workflow started, and a person chose to leave it. */
   z.object({ kind: z.literal('left') }),
-  /** The data are those of a backup: it may have been told of another export since, so its link is not renewed. */
+  /** The data are those of a backup: it may have been notified of another export since, so its link is not renewed. */
   z.object({ kind: z.literal('restored') }),
   z.object({ kind: z.literal('broken'), ref: z.string() }),
 ]);
@@ -50,8 +50,8 @@ export const updateRun = runBase.extend({
   attempt: z.number().int(),
   renewal: z.number().int(),
   attemptAtMs: z.number(),
-  /** `accepted` no step yet · `linking` makes the link · `telling` · `unknown` a person has to decide · `told` · `ended` */
-  state: z.enum(['accepted', 'linking', 'telling', 'unknown', 'told', 'ended']),
+  /** `accepted` no step yet · `linking` makes the link · `notifying` · `unknown` a person has to decide · `notified` · `ended` */
+  state: z.enum(['accepted', 'linking', 'notifying', 'unknown', 'notified', 'ended']),
   /** Start of the present state. */
   sinceMs: z.number(),
   /** The name of the attempt that this one replaces as the latest of its deployment. */
@@ -60,9 +60,9 @@ export const updateRun = runBase.extend({
   failures: z.number().int(),
   nextTryAtMs: z.number(),
   /** Until then, Docket repeats the message with the present link. */
-  tellUntilMs: z.number().optional(),
+  notifyUntilMs: z.number().optional(),
   /** When the deployment first took the message of this attempt. */
-  toldAtMs: z.number().optional(),
+  notifiedAtMs: z.number().optional(),
   /** When Docket makes the next link. */
   renewAtMs: z.number().optional(),
   /** The outcome that the deployment reported. Repeated reports of one state keep the time of the first. */
@@ -81,7 +81,7 @@ export type UpdateRun = z.infer<typeof updateRun>;
 
 /** The fields of an update that the schedule's message shows. */
 export const updateState = updateRun.pick({
-  ...{ id: true, deployment: true, state: true, toldAtMs: true },
+  ...{ id: true, deployment: true, state: true, notifiedAtMs: true },
   ...{ outcome: true, workflow: true, ending: true },
 });
 export type UpdateState = z.infer<typeof updateState>;
@@ -118,8 +118,8 @@ export const advance = (
 export const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): UpdateRun => ({
   ...advance(run, { state: 'accepted', attempt: run.attempt + 1, attemptAtMs: nowMs, renewal: 0 }, nowMs),
   ...{ by: { id, name }, people: [...new Set([...run.people, id])] },
-  ...{ replaces: undefined, toldAtMs: undefined, renewAtMs: undefined, outcome: undefined },
-  ...{ workflow: undefined, ending: undefined, tellUntilMs: undefined, linkEndsAtMs: undefined },
+  ...{ replaces: undefined, notifiedAtMs: undefined, renewAtMs: undefined, outcome: undefined },
+  ...{ workflow: undefined, ending: undefined, notifyUntilMs: undefined, linkEndsAtMs: undefined },
 });
 
 /** Returns the ended update. */
@@ -165,14 +165,14 @@ export function applyCallback(run: UpdateRun, event: unknown): UpdateRun {
   if (attempt !== run.attempt) return run;
   const next = outcome.state === run.outcome?.state ? run : { ...run, outcome };
   // The deployment has the present message, though Docket did not get its answer.
-  const isTaken = renewal === run.renewal && (run.state === 'telling' || run.ending?.kind === 'gaveUp');
-  return isTaken ? setTold(next, outcome.atMs) : next;
+  const isTaken = renewal === run.renewal && (run.state === 'notifying' || run.ending?.kind === 'gaveUp');
+  return isTaken ? setNotified(next, outcome.atMs) : next;
 }
 
 /** Returns the update whose present message the deployment has taken. */
-export const setTold = (run: UpdateRun, nowMs: number, changes: Partial<UpdateRun> = {}): UpdateRun => ({
-  ...advance(run, { state: 'told', toldAtMs: run.toldAtMs ?? nowMs, ...changes }, nowMs),
-  ...{ tellUntilMs: undefined, ending: undefined },
+export const setNotified = (run: UpdateRun, nowMs: number, changes: Partial<UpdateRun> = {}): UpdateRun => ({
+  ...advance(run, { state: 'notified', notifiedAtMs: run.notifiedAtMs ?? nowMs, ...changes }, nowMs),
+  ...{ notifyUntilMs: undefined, ending: undefined },
 });
 
 /** The value of an update's buttons. It names the attempt that they were shown for, so a late click does nothing. */

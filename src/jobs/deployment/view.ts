@@ -26,9 +26,9 @@ const buttonOf = (
   value: JSON.stringify({ v: 1, update: id, attempt }),
 });
 
-const tellAgain = (run: UpdateRun) => buttonOf(run, 'Tell again', deploymentActions.again);
+const updateAgain = (run: UpdateRun) => buttonOf(run, 'Update again', deploymentActions.again);
 
-/** Returns a button for each deployment that can be told of an export. */
+/** Returns a button for each deployment that can be updated to an export. */
 export const deployButtons = (run: string, deployments: readonly string[]): ButtonParts[] =>
   deployments.slice(0, updateActions.length).map((deployment, index) => ({
     label: cut(`Update ${sanitizeUserText(deployment, 60)}`, SLACK_LIMITS.buttonText),
@@ -62,19 +62,19 @@ const hasFailedWorkflow = ({ workflow }: UpdateState) =>
 
 /** The state as an icon and a fact about the deployment. */
 function stateOf(run: UpdateState): [icon: string, ...fact: Part[]] {
-  const { state, ending, outcome, workflow, toldAtMs } = run;
+  const { state, ending, outcome, workflow, notifiedAtMs } = run;
   const hasFailed = outcome?.state === 'failed';
-  if (state === 'unknown') return ['⚠️', ' may have been told'];
-  if (ending?.kind === 'superseded') return ['➖', ' was told of another export since'];
-  if (ending?.kind === 'left') return ['➖', ' not told again'];
-  if (ending) return ['❌', toldAtMs !== undefined ? ' has no fresh link' : ' not told'];
+  if (state === 'unknown') return ['⚠️', ' may have been notified'];
+  if (ending?.kind === 'superseded') return ['➖', ' was notified of another export since'];
+  if (ending?.kind === 'left') return ['➖', ' was not notified again'];
+  if (ending) return ['❌', notifiedAtMs !== undefined ? ' has no fresh link' : ' was not notified'];
   // A further link may be on its way after the deployment could not use the first.
-  if (toldAtMs === undefined) return [hasFailed ? '❌' : '⏳', ' is being told…'];
+  if (notifiedAtMs === undefined) return [hasFailed ? '❌' : '⏳', ' is being notified…'];
   if (hasFailed) return ['❌', ' failed'];
   if (outcome) return ['✅', ' serves it since ', moment(outcome.atMs)];
-  if (hasFailedWorkflow(run)) return ['❌', ' told, but its workflow failed'];
-  if (workflow?.conclusion !== undefined) return ['✅', ' told, and its workflow succeeded'];
-  return ['✅', ' told ', moment(toldAtMs)];
+  if (hasFailedWorkflow(run)) return ['❌', ' notified, but its workflow failed'];
+  if (workflow?.conclusion !== undefined) return ['✅', ' notified, and its workflow succeeded'];
+  return ['✅', ' notified ', moment(notifiedAtMs)];
 }
 
 /** The state in one line; also for the message of a schedule. */
@@ -82,11 +82,11 @@ export const updateFact = (run: UpdateState): Part[] => [{ bold: nameOf(run) }, 
 
 /** The message of an update. Each state edits it. */
 function updateMessage(run: UpdateRun): Message {
-  const { ending, failures, by, workflow, toldAtMs } = run;
+  const { ending, failures, by, workflow, notifiedAtMs } = run;
   // It stays so while its link is renewed.
-  const isTold = toldAtMs !== undefined && !ending;
-  const waits = toldAtMs === undefined && failures >= FAILURE_SHOWN_AFTER;
-  const runLink = isTold ? workflow?.url : undefined;
+  const isNotified = notifiedAtMs !== undefined && !ending;
+  const waits = notifiedAtMs === undefined && failures >= FAILURE_SHOWN_AFTER;
+  const runLink = isNotified ? workflow?.url : undefined;
   return layout({
     icon: stateOf(run)[0],
     lines: [[...updateFact(run), ` · ${site(run)}`], waits && waitsText(run)],
@@ -99,7 +99,7 @@ function updateMessage(run: UpdateRun): Message {
       ending?.kind === 'superseded' && buttonOf(run, 'Use this version again', deploymentActions.again),
       runLink !== undefined && { label: 'Open run', action: deploymentActions.openRun, url: runLink },
     ],
-    ...(isTold && { menu: { entries: [tellAgain(run)], value: tellAgain(run).value } }),
+    ...(isNotified && { menu: { entries: [updateAgain(run)], value: updateAgain(run).value } }),
   });
 }
 
@@ -114,16 +114,16 @@ function troubleMessage(run: UpdateRun): Message | undefined {
   const lines = troubleLines(run);
   if (lines === undefined) return undefined;
   if (ending?.kind === 'permission') return message(lines);
-  const danger = ending && run.toldAtMs !== undefined && 'If it restarts now, it may find no bundle.';
+  const danger = ending && run.notifiedAtMs !== undefined && 'If it restarts now, it may find no bundle.';
   const small = ending?.kind === 'broken' && `ref ${ending.ref}`;
-  const buttons = [tellAgain(run)];
+  const buttons = [updateAgain(run)];
   return layout({ icon: '❌', mention: [by], lines: [...lines, danger], small: [small], buttons });
 }
 
 function troubleLines(run: UpdateRun): Line[] | undefined {
-  const { ending, outcome, workflow, toldAtMs } = run;
+  const { ending, outcome, workflow, notifiedAtMs } = run;
   const name = nameOf(run);
-  const what = toldAtMs !== undefined ? `the fresh link to ${site(run)}` : site(run);
+  const what = notifiedAtMs !== undefined ? `the fresh link to ${site(run)}` : site(run);
   switch (ending?.kind) {
     case 'superseded':
     case 'left':
@@ -138,18 +138,18 @@ function troubleLines(run: UpdateRun): Line[] | undefined {
       return [`I could not get a link to ${site(run)} for ${name}.`, platformReasonText(ending.reason)];
     case 'permission': {
       const whom = sanitizeUserText(ending.contacts, 200);
-      return [`You may no longer update deployments here, so ${name} was not told. Ask ${whom}.`];
+      return [`You may no longer update deployments here, so ${name} was not notified. Ask ${whom}.`];
     }
     case 'missing':
       return [
-        `My settings no longer have ${name}, so it was not told of ${what}. Ask the people who run Docket.`,
+        `My settings no longer have ${name}, so it was not notified of ${what}. Ask the people who run Docket.`,
       ];
     case 'restored':
       return [
-        `My data were restored from a backup. ${name} may have been told of another export since, so it gets no fresh link.`,
+        `My data were restored from a backup. ${name} may have been notified of another export since, so it gets no fresh link.`,
       ];
     case 'broken':
-      return [`Something broke on my side while I told ${name} of ${what}.`];
+      return [`Something broke on my side while I notified ${name} of ${what}.`];
   }
   if (outcome?.state === 'failed')
     return [`${name} could not use ${site(run)}.`, reasonText(outcome.message)];
@@ -174,18 +174,18 @@ export const questionMessage = (run: UpdateRun): Message =>
     lines: [
       `Did GitHub start the workflow that updates ${nameOf(run)} to ${site(run)}? It gave no clear answer.`,
     ],
-    small: ['Look at its Actions first: telling again could run it twice.'],
+    small: ['Look at its Actions first: updating again could run it twice.'],
     buttons: [
       { ...buttonOf(run, 'It ran', deploymentActions.ran), style: 'primary' },
-      { ...tellAgain(run), confirm: confirmSecond },
+      { ...updateAgain(run), confirm: confirmSecond },
       buttonOf(run, 'Leave it', deploymentActions.leave),
     ],
   });
 
 const confirmSecond = {
-  title: 'Tell it again?',
+  title: 'Update it again?',
   text: 'If the first one did start, the workflow runs twice.',
-  yes: 'Tell again',
+  yes: 'Update again',
   no: 'Cancel',
 };
 
@@ -202,11 +202,11 @@ export function answeredMessage(run: UpdateRun, { action, by }: NonNullable<Upda
 
 /** To a person who clicked in a modal. */
 export const startedMessage = (run: UpdateRun): Message =>
-  message([`Telling ${nameOf(run)} of ${site(run)}: see the thread of this export.`]);
+  message([`Updating ${nameOf(run)} to ${site(run)}: see the thread of this export.`]);
 
-/** To a person who clicks [Update …] after the deployment was told, or may have been told. */
-export const alreadyToldMessage = (run: UpdateRun): Message => {
+/** To a person who clicks [Update …] after the deployment was notified, or may have been. */
+export const alreadyNotifiedMessage = (run: UpdateRun): Message => {
   const before = stateOf(run)[0] === '✅' ? ['Already done: '] : [];
   const see = `. See the thread of ${cut(singleLine(site(run)), 100)}.`;
-  return message([[...before, ...updateFact(run), see]], run.state === 'told' ? [tellAgain(run)] : []);
+  return message([[...before, ...updateFact(run), see]], run.state === 'notified' ? [updateAgain(run)] : []);
 };

@@ -120,7 +120,7 @@ async function recordOutcome(
   let next = ended;
   if (ending === 'done') {
     const { completedAtMs: atMs = found.sinceMs, pageCount: pages } = found;
-    const updates = await tellDeployments(run, found, context);
+    const updates = await updateDeployments(run, found, context);
     const exported = { atMs, pages, pagesBefore: run.exported?.pages, updates };
     next = countSuccess({ ...ended, exported }, nowMs);
     // One failure for each due time, even if people try again; none if a person chose [Leave it].
@@ -142,7 +142,7 @@ async function recordOutcome(
 }
 
 /** Starts the update of each deployment, in the owner's name, unless a person started it already. */
-async function tellDeployments(run: ExportSchedule, found: ExportRun, { runs, wake, now }: JobContext) {
+async function updateDeployments(run: ExportSchedule, found: ExportRun, { runs, wake, now }: JobContext) {
   const { id: schedule, owner: by, channel, isPublic } = run;
   const place = { under: standingKey(schedule), asked: { channel, isPublic }, inDirectMessage: false };
   const updates = run.deployments.map((deployment) =>

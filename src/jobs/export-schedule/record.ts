@@ -12,7 +12,7 @@ export const exportSchedule = schedule.extend({
   paths: z.array(z.string()).optional(),
   /** Only the owner gets the links. */
   privately: z.boolean(),
-  /** The deployments to tell of each export, by their names in the settings. */
+  /** The deployments to update to each export, by their names in the settings. */
   deployments: z.array(z.string()),
   /** The latest export: on schedule, or by hand. */
   latest: z

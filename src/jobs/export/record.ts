@@ -129,7 +129,7 @@ export const exportRun = runBase.extend({
   pollFailure: pollFailure.optional(),
   completedAtMs: z.number().optional(),
   ending: ending.optional(),
-  /** The deployments that the requester may tell of it. */
+  /** The deployments that the requester may update to it. */
   deployments: z.array(z.string()).optional(),
   /** An earlier link that may still work, while a new one is made or cannot be made. */
   earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),

@@ -24,7 +24,7 @@ export const publish = (
 ) =>
   outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'ending', message, ...more }, run.rev);
 
-/** Tells the channel that the owner has left, or the owner, once for each active period, that the schedule pauses. */
+/** Says in the channel that the owner has left, or to the owner, once for each active period, that the schedule pauses. */
 export const publishRefusal = <S extends Schedule>(
   run: S,
   hasLeft: boolean,

@@ -23,7 +23,7 @@ const latest = (ending: Latest['ending'], changes: Partial<Latest> = {}): Partia
   latest: { dueAtMs, run: 'r1', state: 'ended', ending, endedAtMs: NOW_MS, ...changes },
 });
 const exported = { atMs: NOW_MS, pages: 412, pagesBefore: 409, updates: [] };
-const told = { id: 'u1', deployment: 'production', state: 'told', toldAtMs: NOW_MS } as const;
+const notified = { id: 'u1', deployment: 'production', state: 'notified', notifiedAtMs: NOW_MS } as const;
 const before = { exported: { ...exported, atMs: NOW_MS - DAY } };
 const byFailures = { state: 'paused', pausedBy: 'failures', failures: 3 } as const;
 
@@ -52,7 +52,10 @@ export const exportScheduleStates: GalleryState[] = [
   standing('exported, fewer pages', { ...latest('done'), exported: { ...exported, pagesBefore: 420 } }),
   standing('exported, as many pages', { ...latest('done'), exported: { ...exported, pagesBefore: 412 } }),
   standing('exported, pages unknown', { ...latest('done'), exported: { atMs: NOW_MS, updates: [] } }),
-  standing('exported, production told', { ...latest('done'), exported: { ...exported, updates: [told] } }),
+  standing('exported, production notified', {
+    ...latest('done'),
+    exported: { ...exported, updates: [notified] },
+  }),
   standing('failed', { ...latest('failed'), ...before }),
   standing('needs an answer', { ...latest(undefined, { state: 'unclear' }), ...before }),
   standing('paused by somebody', { state: 'paused', pausedBy: BEN, ...latest('done'), exported }),

@@ -89,10 +89,10 @@ describe('updates of one deployment', () => {
     await context.runs.accept(later);
     await stepAll(context, later, second);
     clock.ms = NOW_MS;
-    expect(await statesOf(context)).toEqual(['superseded', 'superseded', 'told']);
+    expect(await statesOf(context)).toEqual(['superseded', 'superseded', 'notified']);
   });
 
-  /** What is told before, what is struck, and what is told then. */
+  /** The updates before the strike, the update that is struck, and the updates after it. */
   const orders = [
     [[], first, [second, third]],
     [[], second, [first, third]],
@@ -141,7 +141,7 @@ describe('updates of one deployment', () => {
             moment,
             'superseded',
             'superseded',
-            'told',
+            'notified',
           ]);
           expect(await healthy.runs.byAlias(latestAlias(third))).toBe(attemptName(third));
           expect([moment, webhooks.at(-1)?.body]).toEqual([moment, expect.stringContaining('se_3')]);
@@ -160,7 +160,7 @@ async function statesOf({ runs }: JobContext) {
 describe('a callback about a message whose answer was lost', () => {
   const callback = { state: 'live', attempt: 1, renewal: 0, atMs: NOW_MS };
 
-  /** Tells a deployment that does not answer; `until` it gave up, or has failed once. */
+  /** Updates a deployment that does not answer; `until` it gave up, or has failed once. */
   async function unanswered(until: 'retry' | 'gaveUp') {
     const { target, webhooks } = receiver(() => 'retry', false);
     const context = processOf(target, platform());
@@ -185,14 +185,14 @@ describe('a callback about a message whose answer was lost', () => {
   test.each(['retry', 'gaveUp'] as const)('proves that it arrived: %s', async (until) => {
     const { called, webhooks } = await unanswered(until);
     const sent = webhooks.length;
-    expect(await called(callback)).toMatchObject({ state: 'told', outcome: { state: 'live' } });
+    expect(await called(callback)).toMatchObject({ state: 'notified', outcome: { state: 'live' } });
     expect((await called({ ...callback, state: 'failed' }))?.ending).toBeUndefined();
     expect(webhooks).toHaveLength(sent);
   });
 
   test.each(['attempt', 'renewal'] as const)('of another %s proves nothing', async (which) => {
     const { called } = await unanswered('retry');
-    expect(await called({ ...callback, [which]: 7 })).toMatchObject({ state: 'telling' });
+    expect(await called({ ...callback, [which]: 7 })).toMatchObject({ state: 'notifying' });
   });
 });
 
@@ -208,7 +208,7 @@ test.each([
   clock.ms += 55 * MINUTE_MS;
   expect(await updateJob.run(first.id, processOf(changed(), docs))).toBeUndefined();
   clock.ms = NOW_MS;
-  expect(await context.runs.load(first.id, updateRun)).toMatchObject({ state: 'told', renewal: 0 });
+  expect(await context.runs.load(first.id, updateRun)).toMatchObject({ state: 'notified', renewal: 0 });
   expect(webhooks).toHaveLength(1);
 });
 
@@ -236,13 +236,13 @@ test.each(['first', 'second'] as const)(
     const result = JSON.stringify({ result: { run: { id: 7, url: 'https://github.test/7' } } });
     await redis.client.hset(keys.run(first.id), `call:${dispatchStep({ attempt: 1 })}`, result);
     await updateJob.run(first.id, context);
-    const told = (await stored()) ?? expect.fail('no update');
-    expect(told).toMatchObject({
-      state: 'told',
+    const saved = (await stored()) ?? expect.fail('no update');
+    expect(saved).toMatchObject({
+      state: 'notified',
       workflow: { id: 7 },
       answer: { attempt: 1, action: 'late' },
     });
-    expect(updateMessages(told).map(({ key }) => key)).toContain(`${first.id}.question.1`);
+    expect(updateMessages(saved).map(({ key }) => key)).toContain(`${first.id}.question.1`);
     expect(dispatches).toBe(1);
   },
 );
@@ -288,7 +288,7 @@ test('a repeated webhook has the same body, whenever a process froze that goes o
     clock.ms += MINUTE_MS;
     await updateJob.run(first.id, healthy);
     clock.ms = NOW_MS;
-    expect((await healthy.runs.load(first.id, updateRun))?.state).toBe('told');
+    expect((await healthy.runs.load(first.id, updateRun))?.state).toBe('notified');
     expect([moment, ...bodiesById(webhooks)]).toEqual([moment, 1]);
   }
 });
@@ -296,7 +296,7 @@ test('a repeated webhook has the same body, whenever a process froze that goes o
 test.each([
   ['end after minutes', 5 * MINUTE_MS, 'status 500'],
   ['have ended already', -1e7 * MINUTE_MS, 'its link ended'],
-])('a deployment that fails is told for an hour, also if links %s', async (_, lifeMs, reason) => {
+])('a deployment that fails is notified again for an hour, also if links %s', async (_, lifeMs, reason) => {
   const { target, webhooks } = receiver(() => 'retry');
   const docs = platform(lifeMs);
   const context = processOf(target, docs);

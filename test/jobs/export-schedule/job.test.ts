@@ -49,7 +49,7 @@ describe('at the due time', () => {
     policy: { check: async () => ({ kind: 'refused', person: { ...person, active }, contacts: 'ana' }) },
   });
 
-  test('an owner who may no longer export is told alone, and the schedule pauses', async () => {
+  test('only an owner who may no longer export gets a message, and the schedule pauses', async () => {
     const { step, published, exports } = await given({}, refused(true));
     expect(await step()).toMatchObject({ state: 'paused', pausedBy: 'permission' });
     expect(published.get(`not-permitted.${NOW_MS}`)?.place).toEqual({ user: 'U0ANA' });
@@ -87,7 +87,7 @@ test('a process that dies after it accepted an export accepts no second one', as
   expect(await exports()).toHaveLength(1);
 });
 
-test('each export has each deployment told once, also if the process dies in between', async () => {
+test('each export notifies each deployment once, also if the process dies in between', async () => {
   const woken: string[] = [];
   const wake: JobContextParts['wake'] = async ({ job }) => {
     woken.push(job);
@@ -110,8 +110,9 @@ test('each export has each deployment told once, also if the process dies in bet
     ['staging', 'U0ANA', 'se_1'],
   ]);
   // The message follows each of them.
-  for (const update of updates) await context.runs.save({ ...update, state: 'told', toldAtMs: NOW_MS });
-  expect((await step())?.exported?.updates.map(({ state }) => state)).toEqual(['told', 'told']);
+  for (const update of updates)
+    await context.runs.save({ ...update, state: 'notified', notifiedAtMs: NOW_MS });
+  expect((await step())?.exported?.updates.map(({ state }) => state)).toEqual(['notified', 'notified']);
 });
 
 test('links go to the owner alone since the settings say so, also for a schedule from before', async () => {

@@ -31,7 +31,7 @@ export async function createUpdates({ slack, platform }: World, exports: Exports
       texts: messagesOf(domain, '.update').map((message) => slack.read(message)),
     }));
   const current = () =>
-    shown().filter(({ texts }) => texts.some((text) => /^✅ production (?:told|serves)/u.test(text)));
+    shown().filter(({ texts }) => texts.some((text) => /^✅ production (?:notified|serves)/u.test(text)));
   const open = () =>
     shown().filter(({ texts }) => !texts.some((text) => /^(?:✅|➖) production/u.test(text)));
 
@@ -63,7 +63,7 @@ export async function createUpdates({ slack, platform }: World, exports: Exports
       const attempts = Map.groupBy(ids, (id) => id.slice(0, id.lastIndexOf('_')));
       return {
         updatesLost: open().map(({ domain, texts }) => `${domain}: ${texts}`),
-        toldTwice: [...attempts.values()].filter((same) => same.length > 1).map(String),
+        notifiedTwice: [...attempts.values()].filter((same) => same.length > 1).map(String),
         severalCurrent: current().length === 1 ? [] : [`current: ${current().map(({ domain }) => domain)}`],
       };
     },

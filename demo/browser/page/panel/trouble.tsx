@@ -146,7 +146,7 @@ function Production(): ReactNode {
           <small>{serves.jobId}</small>
         </div>
       ) : (
-        <p className="none">Nothing yet. It waits for Docket to tell it of an export.</p>
+        <p className="none">Nothing yet. Docket has not notified it of an export.</p>
       )}
     </section>
   );

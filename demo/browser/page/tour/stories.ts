@@ -36,7 +36,9 @@ async function exportSite(hands: Hands): Promise<void> {
   hands.say('Try it: kill -9 Docket in the panel now. The export goes on, and finishes once.');
   const ending = await hands.until('the end of the export', (page) => found(page, /is exported/));
   await hands.point(ending);
-  hands.say('The bundle is ready. [Update production] tells the self-hosted site, which fetches the bundle.');
+  hands.say(
+    'The bundle is ready. [Update production] notifies the self-hosted site, which fetches the bundle.',
+  );
   await hands.click('Update production', { message: ending, below: '' });
   const served = await hands.until('the updated site', (page) => found(page, /production serves it since/));
   await hands.point(served);

@@ -57,7 +57,7 @@ export function createTargets({ random }: Engine) {
   return { webhooks, dispatches, of };
 }
 
-/** A deployment is told of two exports, and maybe of the first one again. */
+/** A deployment is notified of two exports, and maybe of the first one again. */
 export function updateScenario(parts: Parts): Scenario {
   const { now, random, redis, one, accept, runs, plan, targets, isShown } = parts;
   const { webhooks, dispatches } = targets;
@@ -102,7 +102,7 @@ export function updateScenario(parts: Parts): Scenario {
     async check() {
       const all = (await load()).sort((a, b) => b.attemptAtMs - a.attemptAtMs);
       const problems = all.flatMap(({ jobId, state, ending }, place) => {
-        const wanted = place === 0 ? ['told', 'left'] : ['superseded', 'left'];
+        const wanted = place === 0 ? ['notified', 'left'] : ['superseded', 'left'];
         return wanted.includes(ending?.kind ?? state)
           ? []
           : [`${jobId}, place ${place}: ${ending?.kind ?? state}`];
@@ -113,15 +113,15 @@ export function updateScenario(parts: Parts): Scenario {
         if (!isShown(`${run.id}.update`)) problems.push(`${run.jobId} is not shown`);
       }
       const [newest] = all;
-      if (newest === undefined || newest.state !== 'told') return problems;
+      if (newest === undefined || newest.state !== 'notified') return problems;
       const { workflow } = newest;
       if (workflow?.id && workflow.conclusion === undefined) problems.push('the run was not followed');
       for (const [id, same] of Map.groupBy(webhooks, (webhook) => webhook.id))
         if (new Set(same.map(({ body }) => body)).size > 1) problems.push(`${id} has several bodies`);
-      const told = webhooks
+      const notices = webhooks
         .map(({ body }) => JSON.parse(body).data)
         .filter((one) => one.jobId === newest.jobId);
-      const endsAtMs = Date.parse(told.at(-1)?.expiresAt ?? '');
+      const endsAtMs = Date.parse(notices.at(-1)?.expiresAt ?? '');
       if (deployment === 'production' && !(endsAtMs > now())) problems.push('it has no link that works');
       return problems;
     },
