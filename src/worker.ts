@@ -54,7 +54,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const docsApis = createDocsApis(settings, parts, watchKey);
   const sender = createSender(settings.proxies, timing.deploymentCallMs, stopping);
   closers.add(() => withTimeout(CLOSE_MS, sender.close()));
-  const { limits, links: linksTo } = settings;
+  const { limits, links: linksTo, context: contextMode } = settings;
   const callOnce = createCallOnce(redis, {
     marginMs: timing.callMarginMs,
     didNotHappen: (error) =>
@@ -102,7 +102,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       botUserId: () => workspace.slack.current()?.botUserId,
       workspaceUrl: () => workspace.slack.current()?.url,
       ...callOnce,
-      ...{ projects, limits, linksTo, outbox, published, refreshHomes, wake, stopping },
+      ...{ projects, limits, linksTo, contextMode, outbox, published, refreshHomes, wake, stopping },
       ...{ now, random, timing, log },
     };
 

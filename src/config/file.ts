@@ -177,6 +177,7 @@ const fileSchema = (env: Env) =>
       replies: z
         .enum(['auto', 'all', 'mention'], 'must be auto, all or mention. The default is auto.')
         .default('auto'),
+      context: z.enum(['ask', 'never'], 'must be ask or never. The default is ask.').default('ask'),
       limits: limitsSchema.prefault({}),
       contact: contact.optional(),
     },

@@ -5,6 +5,7 @@ import type {
   KnownBlock,
   Overflow,
   PlainTextElement,
+  RichTextBlock,
   RichTextElement,
 } from '@slack/types';
 import type { MessageBlock } from '../store/messages.ts';
@@ -128,6 +129,12 @@ export function compose(parts: (Message | MessageBlock)[], text?: Line[]): Messa
 interface SmallText {
   type?: 'plain_text' | 'mrkdwn';
   text: string;
+}
+
+/** Returns a block of preformatted text, easy to copy. */
+export function preformatted(text: string): RichTextBlock {
+  const elements = [{ type: 'text' as const, text }];
+  return { type: 'rich_text', elements: [{ type: 'rich_text_preformatted', elements }] };
 }
 
 /** Returns small lines, which explain the rest. */

@@ -7,6 +7,9 @@ import { createSlackWeb, type IsTooLate, ORG_WIDE, type SlackWebOptions, uploadB
 /** Pages of 1,000 people each: private channels are smaller. */
 const MEMBER_PAGES = 5;
 
+/** Slack returns at most so many messages at once. */
+const MAX_REPLIES = 999;
+
 export interface PostedMessage {
   channel: string;
   ts: string;
@@ -248,6 +251,16 @@ export function createSlackApi(options: SlackWebOptions) {
       const { shares } = given('files.info', (await call('files.info', { file: fileId })).file);
       const all = { ...shares?.public, ...shares?.private };
       return { sharedIn: Object.keys(all).filter((channel) => all[channel]?.some(({ ts }) => ts)) };
+    },
+
+    /**
+     * Returns the messages of the thread under a root by one call, the oldest first: the root, and the replies before
+     * `latest`, a `ts`. Undefined if one call does not return all, since the newest would be missing.
+     */
+    async replies(root: PostedMessage, latest: string | undefined): Promise<unknown[] | undefined> {
+      const page = { ...root, limit: MAX_REPLIES, ...(latest !== undefined && { latest }) };
+      const { messages = [], has_more } = await call('conversations.replies', page);
+      return has_more ? undefined : messages;
     },
 
     /** Adds a reaction by the bot; its name has no colons. Also resolves if it exists already. */

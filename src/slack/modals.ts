@@ -1,4 +1,4 @@
-import type { InputBlock, KnownBlock, ModalView, PlainTextOption, RichTextBlock } from '@slack/types';
+import type { InputBlock, KnownBlock, ModalView, PlainTextOption } from '@slack/types';
 import { type Message, plainText } from './blocks.ts';
 import { SLACK_LIMITS } from './limits.ts';
 
@@ -19,12 +19,6 @@ export const reportView = (title: string, blocks: KnownBlock[]): ModalView => ({
   close: plainText('Close'),
   blocks,
 });
-
-/** Returns a block of preformatted text, easy to copy. */
-export function preformatted(text: string): RichTextBlock {
-  const elements = [{ type: 'text' as const, text }];
-  return { type: 'rich_text', elements: [{ type: 'rich_text_preformatted', elements }] };
-}
 
 /** Returns a modal with fields, `intro` above them. `callback` names its listener. */
 export const formView = (form: {

@@ -130,7 +130,10 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
   };
 }
 
-function nonPersonReason({ user, bot_id, bot_profile }: MessageFields, { botUserId }: BotIdentity) {
+function nonPersonReason(
+  { user, bot_id, bot_profile }: MessageFields,
+  { botUserId }: Pick<BotIdentity, 'botUserId'>,
+) {
   if (user === botUserId) return 'our own';
   if (bot_id || bot_profile) return 'from a bot';
   return user === 'USLACK' || user === 'USLACKBOT' ? 'from Slack' : undefined;
@@ -156,6 +159,18 @@ function readDeletion({ channel, deleted_ts, previous_message: previous }: Event
   if (why) return ignored(why);
   const ts = deleted_ts ?? previous?.ts;
   return ts ? { kind: 'deleted', channel, ts, ...(previous && threadOf(previous)) } : ignored('unreadable');
+}
+
+/** Returns the messages that people wrote, of those that Slack returns for a thread. */
+export function readThread(messages: readonly unknown[], own: Pick<BotIdentity, 'botUserId'>) {
+  return messages.flatMap((message) => {
+    const { data } = messageFields.safeParse(message);
+    if (data === undefined || data.hidden || nonPersonReason(data, own)) return [];
+    const { ts, user, subtype, text, blocks, attachments } = data;
+    return ts && user && PERSON_SUBTYPES.has(subtype)
+      ? [{ ts, user, content: { text, blocks, attachments } }]
+      : [];
+  });
 }
 
 function threadOf({ ts, thread_ts, parent_user_id }: MessageFields) {

@@ -238,4 +238,17 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await visitor.page.getByText('production serves the new version').waitFor();
     await visitor.page.context().close();
   });
+
+  test('sees with one click how a conversation goes along, and what the agent got', async () => {
+    const visitor = await arrives();
+    await visitor.page.getByRole('button', { name: 'The conversation goes along' }).click();
+    await visitor.page
+      .getByText('The agent knew what the conversation was about')
+      .waitFor({ timeout: 90_000 });
+    const { messages, jobs } = visit.demo.world.platform.agent;
+    const created = [...jobs.keys()].at(-1);
+    const prompt = messages.findLast(({ jobId }) => jobId === created)?.prompt;
+    expect(prompt).toMatch(/^Add this to the webhooks guide\n\nQuoted messages are background/);
+    await visitor.page.context().close();
+  });
 });

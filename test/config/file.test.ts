@@ -26,6 +26,7 @@ allow:
   admin: [U0ANA, W0BEN]
 links: requester
 replies: mention
+context: never
 limits:
   exportStatusPerSecond: 0.5
   followUpsPerHour: 20
@@ -67,6 +68,7 @@ limits:
       },
       links: 'requester',
       replies: 'mention',
+      context: 'never',
       limits: {
         exportStatusPerSecond: 0.5,
         followUpsPerHour: 20,

@@ -8,8 +8,21 @@ const IDLE = `✅ Ready · acme/docs @ agent/quickstart\n${HOW}\ndocs agent · j
 describe('following a job', () => {
   const scene = stage();
   const { asks, exporting, clicks, person, toldLast, sees, until, audit } = scene;
-  const { follows, plan, finish, replies, sent, instructions, untilBelow, below, card, read, note, takes } =
-    agentsOn(scene);
+  const {
+    follows,
+    plan,
+    finish,
+    replies,
+    sent,
+    instructions,
+    untilBelow,
+    below,
+    card,
+    read,
+    note,
+    takes,
+    sendsAlone,
+  } = agentsOn(scene);
   const seedOf = () => scene.platform.agent.add();
 
   test('is one card, which says how to instruct, and mentions nobody', async () => {
@@ -146,6 +159,7 @@ describe('following a job', () => {
     await untilBelow(question, '✅ Ready · acme/docs @ agent/quickstart');
     plan(jobId);
     await replies(question, 'Explain why it fails, please');
+    await sendsAlone();
     expect(await sent(1)).toEqual(['Explain why it fails, please']);
     await untilBelow(question, '⏳ "Explain why it fails, please" (ana)');
     finish(jobId, 'new_pr');
@@ -160,6 +174,7 @@ describe('following a job', () => {
     await replies(root, `@Docket follow ${jobId}`);
     await untilBelow(root, '✅ Ready · acme/docs @ agent/quickstart');
     await replies(root, 'Explain why it takes long');
+    await sendsAlone();
     expect(await sent(1)).toEqual(['Explain why it takes long']);
     expect(talk.reactions).toEqual([]);
   });
@@ -200,6 +215,7 @@ describe('following a job', () => {
     await untilBelow(root, '✅ Ready · acme/docs @ agent/quickstart');
     plan(jobId);
     await replies(root, 'Continue with this one');
+    await sendsAlone();
     expect(await sent(1)).toEqual(['Continue with this one']);
     expect(scene.platform.agent.messages[0]?.jobId).toBe(jobId);
     expect(talk.reactions).toEqual([]);

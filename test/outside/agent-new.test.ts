@@ -117,8 +117,8 @@ describe('a new job', () => {
     await replies(question, '@Docket write about webhooks', { who: 'ben' });
     const offer = await note('ben', 'Start a new one');
     expect(offer.threadTs).toBe(question.ts);
-    await expect(person('ana').clicks(offer, 'Start a new job')).rejects.toThrow('does not see');
-    await person('ben').clicks(offer, 'Start a new job');
+    await expect(person('ana').clicks(offer, 'Only this message')).rejects.toThrow('does not see');
+    await person('ben').clicks(offer, 'Only this message');
     expect(await sent(1)).toEqual(['write about webhooks']);
     await untilBelow(question, 'docs agent ·');
     expect(below(question).filter((text) => text.includes('docs agent ·'))).toHaveLength(1);
@@ -240,7 +240,7 @@ for (const status of [404, 405] as const)
   describe(`a platform that cannot make jobs (${status})`, () => {
     const scene = stage({ platform: { createAgentJobs: status } });
     const { person } = scene;
-    const { below, clicksNote, instructions, note, notes, read, replies } = agentsOn(scene);
+    const { below, instructions, note, notes, read, replies, sendsAlone } = agentsOn(scene);
     const answer =
       '❌ The job was not created: "Write a quickstart guide"\nThis platform doesn\'t let me create agent jobs. Create one in its dashboard, then type /docs-agent follow <job id>.\n[Try again]';
 
@@ -259,7 +259,7 @@ for (const status of [404, 405] as const)
     test('says so alone to whoever had a mention make it', async () => {
       const question = await scene.person('ben').says('#docs', 'Who could write about webhooks?');
       const reply = await replies(question, '@Docket Write a quickstart guide');
-      await clicksNote('ana', 'Write a quickstart guide', 'Start a new job');
+      await sendsAlone();
       expect(read(await note('ana', 'not created'))).toBe(answer);
       await scene.slack.until(() => below(question).length === 1 && reply.reactions.length === 0);
       expect(instructions()).toEqual([]);

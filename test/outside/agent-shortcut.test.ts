@@ -8,7 +8,7 @@ const QUICKSTART = 'acme/docs @ agent/quickstart · Ready';
 describe('the shortcut on a message', () => {
   const scene = stage();
   const { person, toldLast } = scene;
-  const { follows, plan, replies, reacted, sent, instructions, untilBelow } = agentsOn(scene);
+  const { follows, plan, replies, reacted, sent, instructions, untilBelow, sendsAlone } = agentsOn(scene);
   const uses = (
     who: 'ana' | 'ben' | 'gus',
     message: Parameters<ReturnType<typeof person>['usesShortcut']>[1],
@@ -74,6 +74,7 @@ describe('the shortcut on a message', () => {
     expect(person('ana').fields()).toMatchObject([{ label: 'Instruction', value: 'Nor are the errors' }]);
     scene.platform.agent.plan({ hold: true });
     await person('ana').submits({ Instruction: 'Document the errors' });
+    await sendsAlone();
     expect(await sent(1)).toEqual(['Document the errors']);
     await untilBelow(question, '⏳ Working · Document the errors', '⏳ "Document the errors" (ana)');
     await replies(question, 'With an example for each');

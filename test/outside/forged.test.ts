@@ -128,7 +128,8 @@ ${deployments()}
     const { card } = await agents.follows({ where: '#private' });
     await person('ben').says('#private', 'Also describe the limits', { threadTs: card.ts });
     await agents.note('ben', 'Is this for the agent?');
-    await person('ana').says('#private', '@Docket add a page about limits');
+    const talk = await person('ben').says('#private', 'The limits are not described');
+    await agents.replies(talk, '@Docket add a page about limits');
     await agents.note('ana', 'Start a new one');
     const list = await digests.creates({}, { where: '#private' });
     await asks('/docs-export schedule', { where: '#private' });

@@ -1,3 +1,4 @@
+import type { Background, Conversation } from '../../jobs/agent/background.ts';
 import { takenMessage, tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
 import {
   type DigestOrigin,
@@ -36,6 +37,9 @@ interface FollowRequest {
   /** The instruction is the message at `under.ts`. */
   reply?: { ts: string; files: boolean };
   origin?: DigestOrigin;
+  /** What goes along, or what its author is still asked about. */
+  background?: Background | undefined;
+  conversation?: Conversation | undefined;
 }
 
 /**
@@ -44,7 +48,7 @@ interface FollowRequest {
  * digest ends at once, and a line there says so.
  */
 export async function followJob(
-  { thread: followed, jobId, text, project, under, reply, origin }: FollowRequest,
+  { thread: followed, jobId, text, project, under, reply, ...along }: FollowRequest,
   caller: Caller,
   tools: CommandTools,
 ): Promise<undefined> {
@@ -56,7 +60,7 @@ export async function followJob(
     by: owner,
     atMs: tools.now(),
     text,
-    origin,
+    ...along,
   };
   if (followed) return appendThreadEvent(followed, { kind: 'instruct', ...instruction }, caller, tools);
   const thread = newThread(
@@ -76,8 +80,18 @@ export async function followJob(
   if (kind === 'claimed') throw new UserFacingError(takenMessage);
   if (kind !== 'full') return;
   await auditThread(thread, 'refused: too many threads', tools);
-  if (origin) await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
+  if (along.origin) await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
   throw new UserFacingError(tooManyThreadsMessage(quotas[0].max));
+}
+
+/** Returns the conversation of a message for an instruction, unless its thread has instructed the job already. */
+export function conversationFor(
+  { rootTs, ts }: { rootTs: string; ts: string },
+  thread: ThreadRun | undefined,
+  { channel: { id: channel } }: Caller,
+): Conversation | undefined {
+  const isHere = thread?.place?.channel === channel && thread.place.rootTs === rootTs;
+  return isHere && thread.instructions.length > 0 ? undefined : { channel, rootTs, without: ts };
 }
 
 /** The value for a new job in a modal; no run has this id. */

@@ -25,7 +25,15 @@ import {
   type ShortcutMessage,
   type SubmitResult,
 } from '../registry.ts';
-import { agentProjects, findAgentJob, findThreads, followJob, loadFollowed, NEW_JOB } from './follow.ts';
+import {
+  agentProjects,
+  conversationFor,
+  findAgentJob,
+  findThreads,
+  followJob,
+  loadFollowed,
+  NEW_JOB,
+} from './follow.ts';
 
 const INSTRUCT_CALLBACK = 'agent.start';
 const SEND_CALLBACK = 'agent.send_message.text';
@@ -173,7 +181,7 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
         label: 'Instruction',
         hint:
           fitting === text
-            ? "The agent gets this text, and the job's thread shows its first words. Files, previews of private messages and the rest of the conversation are not sent."
+            ? "The agent gets this text, and the job's thread shows its first words. Files and previews of private messages are not sent, and the rest of its thread only if you agree."
             : 'The message is too long for this form, so its end is missing here.',
         multiline: true,
         initial: cleanInstruction(fitting) || undefined,
@@ -215,7 +223,8 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   };
   if (Object.keys(problems).length > 0) return { kind: 'problems', problems };
   const jobId = job && 'job' in job ? job.job.id : undefined;
-  await followJob({ thread, jobId, text, project, under }, caller, tools);
+  const conversation = under && conversationFor(under, thread, caller);
+  await followJob({ thread, jobId, text, project, under, conversation }, caller, tools);
   if (thread === undefined) return { kind: 'closed' };
   const link = threadPermalink(thread, tools.workspaceUrl);
   const where: Part = link === undefined ? 'its thread' : { link, label: 'its thread' };

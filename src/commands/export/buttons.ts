@@ -22,8 +22,8 @@ import {
 import { exportSchedule } from '../../jobs/export-schedule/record.ts';
 import { readTypedJob } from '../../jobs/typed-job.ts';
 import type { Person } from '../../jobs/visibility.ts';
-import { type Message, message, moment, type Part } from '../../slack/blocks.ts';
-import { formView, preformatted, reportView, textField } from '../../slack/modals.ts';
+import { type Message, message, moment, type Part, preformatted } from '../../slack/blocks.ts';
+import { formView, reportView, textField } from '../../slack/modals.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
 import { defineButton, type Modal } from '../registry.ts';

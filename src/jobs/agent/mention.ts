@@ -12,6 +12,8 @@ import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
 import type { VisibleKind } from '../visibility.ts';
 import { missingScopeText, notPermittedText } from '../wording-view.ts';
+import { background } from './background.ts';
+import { readBackground } from './conversation.ts';
 import { closedThreadMessage, mentionMessage, offerMessage } from './thread/ephemeral-view.ts';
 import { tooLongText } from './thread/phrases.ts';
 import { newReply } from './thread/record.ts';
@@ -35,6 +37,8 @@ export const mentionRun = runBase.extend({
   answer: answer.optional(),
   /** The Markdown for a new job, if the answer offers one. */
   offer: z.string().optional(),
+  /** What may go along with it. */
+  background: background.optional(),
 });
 export type MentionRun = z.infer<typeof mentionRun>;
 
@@ -129,7 +133,10 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const most = limits.instructionCharacters;
   const tooLong = `${tooLongText(lengthOf(text), most)} Nothing was sent.`;
   if (lengthOf(text) > most) return save({ ...decided, answer: message([tooLong]) });
+  const conversation = threadTs !== undefined && { channel, rootTs: threadTs, before: reply.ts };
+  const found = conversation ? await readBackground(run, conversation, run, context) : undefined;
+  if (typeof found === 'number') return wait(found);
   const files = reply.files || leavesSharedOut(content, names);
-  const answer = offerMessage(run.id, excerptOf(text));
-  return save({ ...decided, reply: { ...decided.reply, files }, answer, offer: text });
+  const answer = offerMessage(run.id, excerptOf(text), found);
+  return save({ ...decided, reply: { ...decided.reply, files }, answer, offer: text, background: found });
 }

@@ -141,10 +141,12 @@ function quoteShared(attachment: Fields, { names }: MarkdownOptions): string {
   const written = writtenIn(text, [...listOf(blocks), ...ofMessage], { names });
   // A cut text may end within an emoji.
   const quote = stripInvisible(cut(written, MAX_QUOTE_LENGTH));
-  return quote === ''
-    ? ''
-    : `Message from ${nameOf(textOf(author_name)) ?? 'someone'}:\n\n${quoteLines(quote)}`;
+  return quote === '' ? '' : quoteMessage(textOf(author_name), quote);
 }
+
+/** Returns a message's Markdown as a quote under its author's name. Nothing in either can end the quote. */
+export const quoteMessage = (author: string | undefined, markdown: string): string =>
+  `Message from ${nameOf(author) ?? 'someone'}:\n\n${quoteLines(markdown)}`;
 
 /** Returns the blocks as Markdown, or else the text. */
 const writtenIn = (text: unknown, blocks: readonly unknown[], reading: MarkdownOptions): string =>

@@ -30,7 +30,7 @@ import { problemsOf } from '../../../src/store/redis/check.ts';
 import type { RunBase } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { ana } from '../../support/commands/builders.ts';
-import { anInstruction, aThread, aTrouble } from '../../support/jobs/agent/builders.ts';
+import { anInstruction, aThread, aTrouble, someBackground } from '../../support/jobs/agent/builders.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended, THREAD } from '../../support/jobs/export/builders.ts';
 import { anAuditEntry } from '../../support/store/builders.ts';
@@ -96,6 +96,7 @@ const anUnclearStart = aRun({ state: 'unknown' });
 const anUnclearSend = aThread({ instructions: [aTrouble()] });
 const aHeldReply = aThread({ ...crowded, instructions: [held] });
 const heldReplies = aThread({ ...crowded, instructions: [held, { ...held, id: '1.2' }] });
+const anAsked = aThread({ instructions: [{ ...held, background: someBackground }] });
 const aFailedDigest = aSchedule({
   failures: 1,
   failure: { why: 'place', code: 'not_in_channel', week: '2026-W38' },
@@ -126,6 +127,7 @@ const homes: GalleryState[] = [
           ...needsOf(threadNeeds, aThread({ instructions: [aTrouble({ creates: true })] })),
           ...needsOf(threadNeeds, aHeldReply),
           ...needsOf(threadNeeds, heldReplies),
+          ...needsOf(threadNeeds, anAsked),
           ...needsOf(scheduleNeeds, aFailedDigest),
           ...needsOf(scheduleNeeds, aPausedDigest),
         ],
@@ -153,6 +155,7 @@ const homes: GalleryState[] = [
     withHeld({ state: 'withdrawn' }),
     aThread(),
   ]),
+  ...answersOf('conversation', threadNeeds, anAsked, [withHeld({ state: 'waiting' })]),
   ...answersOf('failed digest', scheduleNeeds, aFailedDigest, [
     aSchedule(),
     aSchedule({ posting: { dueAtMs: NOW_MS } }),

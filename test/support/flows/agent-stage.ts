@@ -132,5 +132,10 @@ export function agentsOn(scene: Stage) {
     async clicksNote(who: PersonName, part: string, button: string) {
       return person(who).clicks(await note(who, part), button);
     },
+
+    /** Answers the question whether the conversation goes along: only the message does. */
+    async sendsAlone(who: PersonName = 'ana') {
+      return person(who).clicks(await note(who, '[Only this message]'), 'Only this message');
+    },
   };
 }

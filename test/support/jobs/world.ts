@@ -36,10 +36,12 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     projectId: () => 'prj_1',
     limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...limits },
     linksTo: 'thread',
+    contextMode: 'ask',
     slack: {
       channel: async () => ({ shared: false, isPublic: true }),
       postEphemeralTo: async () => {},
       publishHome: async () => {},
+      replies: async () => [],
       addReaction: async () => {},
       removeReaction: async () => {},
       getUploadAddress: async () => ({ fileId: 'F0FILE', uploadUrl: 'https://files.example/u' }),

@@ -78,6 +78,39 @@ async function agent(hands: Hands): Promise<void> {
   hands.say('Done. Replies here instruct the agent; start with "aside" to talk among yourselves.');
 }
 
+const QUESTION = 'How often does a webhook retry?';
+
+async function conversation(hands: Hands): Promise<void> {
+  const found = await begin(hands);
+  await hands.speakAs('ben');
+  await hands.open('#docs');
+  hands.say('Ben and Ana talk about a gap in the docs.');
+  await hands.type(QUESTION);
+  const question = await hands.until('the question', (page) => newestWith(page, QUESTION));
+  await hands.speakAs('ana');
+  await hands.open('#docs');
+  await hands.thread(question);
+  await hands.type('Three times. The guide does not say so.', question);
+  await hands.type('@Docket Add this to the webhooks guide', question);
+  const offer = await hands.until('the offer', (page) => found(page, /can go along/));
+  hands.say('Docket shows Ana alone, word by word, what would go to the agent with her instruction.');
+  await hands.point(offer);
+  await hands.click('Send with the 2 messages above', {
+    message: offer,
+    below: 'Nothing else of the conversation',
+  });
+  hands.say('The agent gets the instruction and the two messages, as quotes.');
+  const request = await hands.until('the pull request', (page) => found(page, /opened a pull request/));
+  await hands.point(request);
+  hands.say('The agent knew what the conversation was about. The panel shows what it got.');
+}
+
+/** Returns the newest message in #docs with this text. */
+function newestWith({ scene }: Page, text: string): Message | undefined {
+  const id = scene.conversations.find(({ label }) => label === '#docs')?.id ?? '';
+  return (scene.messages.get(id) ?? []).findLast((message) => textOf(message).includes(text));
+}
+
 async function weekly(hands: Hands): Promise<void> {
   const found = await begin(hands);
   hands.say('A weekly digest of how people and AI read the docs, set up in a modal.');
@@ -148,6 +181,7 @@ async function fromRow(hands: Hands): Promise<void> {
 export const STORIES: Story[] = [
   { name: 'An export', tell: exportSite },
   { name: 'The docs agent', tell: agent },
+  { name: 'The conversation goes along', tell: conversation },
   { name: 'A weekly digest', tell: weekly },
   { name: 'From a digest row to a pull request', tell: fromRow },
 ];

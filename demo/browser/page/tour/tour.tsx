@@ -3,7 +3,7 @@ import { usePage } from '../shell/page-context.ts';
 import { createHands, Stopped } from './hands.ts';
 import { STORIES, type Story } from './stories.ts';
 
-/** Four buttons that do the main jobs for the visitor, and say what to look at. */
+/** Buttons that do the main jobs for the visitor, and say what to look at. */
 export function Tour(): ReactNode {
   const page = usePage();
   const latest = useRef(page);

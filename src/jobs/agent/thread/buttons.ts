@@ -6,6 +6,8 @@ const clickActions = {
   send: 'agent.send',
   notForAgent: 'agent.not_for_agent',
   always: 'agent.always',
+  sendWithBackground: 'agent.send_with_background',
+  sendAlone: 'agent.send_alone',
   discard: 'agent.discard',
   sendAgain: 'agent.send_again',
   leave: 'agent.leave',
@@ -22,6 +24,8 @@ export const agentActions = {
   openPullRequest: 'agent.open_pull_request',
   preview: 'agent.preview',
   startNew: 'agent.start_new',
+  startWithBackground: 'agent.start_with_background',
+  showBackground: 'agent.show_background',
   instruct: 'agent.instruct',
   followAgain: 'agent.follow_again',
   tryAgain: 'agent.try_again',
@@ -51,7 +55,7 @@ export const threadButtonOf = (
   return { label, action, value: JSON.stringify(value) };
 };
 
-/** The value of [Start a new job], under a mention. */
+/** The value of the buttons under a mention. */
 export const mentionButton = z.object({ v: z.literal(1), mention: z.string() });
 
 export const checkButton = (thread: { id: string }) =>

@@ -1,5 +1,7 @@
 import type { z } from 'zod';
 import {
+  type ButtonParts,
+  compose,
   joinParts,
   type Line,
   layout,
@@ -7,17 +9,20 @@ import {
   message,
   openThreadLink,
   type Part,
+  preformatted,
 } from '../../../slack/blocks.ts';
-import { countOf, sanitizeUserText } from '../../../slack/text.ts';
+import { countOf, cutShown, sanitizeUserText, upperFirst } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/progress-view.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { overviewMessage } from '../../help-view.ts';
 import { noPlaceMessage, notPermittedText, shortId } from '../../wording-view.ts';
+import type { Background } from '../background.ts';
 import type { ThreadText } from '../thread-text.ts';
 import { agentActions, checkButton, type mentionButton, threadButtonOf } from './buttons.ts';
 import { sendProblemMessage } from './messages-view.ts';
 import {
   andMoreText,
+  backgroundName,
   jobName,
   LEFT_OUT_TEXT,
   modeText,
@@ -31,9 +36,11 @@ import {
 } from './phrases.ts';
 import {
   type Ephemeral,
+  findInstruction,
   heldOf,
   type Instruction,
   isFinished,
+  isHeldReply,
   isJobRefused,
   isSoleAuthor,
   openRoundOf,
@@ -110,6 +117,10 @@ function questionMessage(
   thread: ThreadRun,
   { to, about, excerpt }: Pick<Ephemeral, 'to' | 'about' | 'excerpt'>,
 ): Message {
+  const one = findInstruction(thread, about);
+  // It was answered before the ephemeral was posted.
+  if (one !== undefined && one.state !== 'held') return message([answeredText(one)]);
+  if (one?.background) return backgroundQuestion(thread, one, one.background);
   const ids = about === undefined ? [] : [about];
   const all = !isSoleAuthor(thread, to) && 'Your answer applies to all your held replies here.';
   return message(
@@ -123,6 +134,43 @@ function questionMessage(
   );
 }
 
+function backgroundQuestion(
+  thread: ThreadRun,
+  { id, excerpt }: Instruction,
+  background: Background,
+): Message {
+  const ask = `Should ${backgroundName(background)} go to the agent with ${quoted(excerpt)}?`;
+  const button = (label: string, action: string) => threadButtonOf(thread, label, action, [id]);
+  return backgroundMessage([ask], background, [
+    button(sendWithLabel(background), agentActions.sendWithBackground),
+    button('Only this message', agentActions.sendAlone),
+    button('Show all', agentActions.showBackground),
+  ]);
+}
+
+const sendWithLabel = (background: Background) => `Send with ${backgroundName(background)}`;
+
+/** An ephemeral shows so much of the background. */
+const MAX_PREVIEW = 1500;
+
+/** Shows the background word by word, or its beginning and the last button, which shows all of it. */
+function backgroundMessage(lines: Line[], background: Background, buttons: ButtonParts[]): Message {
+  const preview = cutShown(background.text, MAX_PREVIEW);
+  const isWhole = preview === background.text;
+  const after = isWhole
+    ? 'Nothing else of the conversation goes along.'
+    : 'This is its beginning. [Show all] shows every word.';
+  const [first, ...others] = isWhole ? buttons.slice(0, -1) : buttons;
+  return compose(
+    [
+      message(lines),
+      preformatted(preview),
+      message([after], [first && { ...first, style: 'primary' as const }, ...others]),
+    ],
+    [...lines, preview, after],
+  );
+}
+
 /** Held replies and sends of unknown result need a decision by their authors. */
 export const threadNeeds: RunNeeds<ThreadRun> = {
   of(thread) {
@@ -132,7 +180,7 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
     const held = thread.instructions.filter(
       (one) =>
         one.state === 'held' &&
-        (isSoleAuthor(thread, one.by.id) || heldOf(thread, one.by.id)[0]?.id === one.id),
+        (!isHeldReply(one) || isSoleAuthor(thread, one.by.id) || heldOf(thread, one.by.id)[0]?.id === one.id),
     );
     return [
       ...sends.map((one): Need => ({ user: one.by.id, id: sendId(one) })),
@@ -147,6 +195,13 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
       const question = problem.creates ? 'Was the job created?' : 'Did it reach the agent?';
       return ['⚠️ ', { bold: 'Send unclear' }, ` · ${quotedShort(problem.excerpt)} · ${question}`, ...where];
     }
+    if (held?.background)
+      return [
+        '⏸ ',
+        { bold: 'Held' },
+        ` · ${quotedShort(held.excerpt)} · Should the conversation go along? · ${jobName(thread)}`,
+        ...where,
+      ];
     const more = isSoleAuthor(thread, need.user) ? 0 : heldOf(thread, need.user).length - 1;
     const what = `${quotedShort(held?.excerpt)}${andMoreText(more)} · Is this for the agent? · ${jobName(thread)}`;
     return ['⏸ ', { bold: 'Held' }, ` · ${what}`, ...where];
@@ -233,12 +288,23 @@ export const closedThreadMessage = message([
   ],
 ]);
 
-/** Offers to start a new job with the text of a mention. */
-export function offerMessage(mention: string, excerpt: string): Message {
+/** Offers to start a new job with the text of a mention, and with its background if there is any. */
+export function offerMessage(mention: string, excerpt: string, background?: Background): Message {
   const value: z.infer<typeof mentionButton> = { v: 1, mention };
-  const start = { label: 'Start a new job', action: agentActions.startNew, value: JSON.stringify(value) };
-  return message(
-    [`No agent job is followed here. Start a new one with "${sanitizeUserText(excerpt, 60)}"?`, followHint],
-    [{ ...start, style: 'primary' }],
-  );
+  const button = (label: string, action: string): ButtonParts => ({
+    label,
+    action,
+    value: JSON.stringify(value),
+  });
+  const ask = `No agent job is followed here. Start a new one with "${sanitizeUserText(excerpt, 60)}"?`;
+  if (background === undefined) {
+    const start = button('Start a new job', agentActions.startNew);
+    return message([ask, followHint], [{ ...start, style: 'primary' }]);
+  }
+  const along = `${upperFirst(backgroundName(background))} can go along:`;
+  return backgroundMessage([ask, followHint, along], background, [
+    button(sendWithLabel(background), agentActions.startWithBackground),
+    button('Only this message', agentActions.startNew),
+    button('Show all', agentActions.showBackground),
+  ]);
 }

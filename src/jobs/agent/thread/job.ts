@@ -7,10 +7,11 @@ import { loadCardState, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
+import { loadNames } from '../conversation.ts';
 import { privateEnding, threadNeeds } from './ephemeral-view.ts';
 import { lookUpNamedJob, pollWhenDue } from './poll.ts';
 import { auditThread, saveChanges, showRest } from './publish.ts';
-import { type ReplyEvent, type ThreadEvent, type ThreadRun, threadEvent, threadRun } from './record.ts';
+import { type ThreadEvent, type ThreadRun, threadEvent, threadRun } from './record.ts';
 import { applyEvent, type EventContext } from './reducer.ts';
 import { beginSend, finishSend } from './send.ts';
 import { addEphemeral, endThread } from './transitions.ts';
@@ -149,18 +150,9 @@ async function loadEventContext(event: ThreadEvent, context: JobContext): Promis
   const { id, name } = verdict.person;
   const may = verdict.kind === 'allowed';
   const contacts = verdict.kind === 'refused' ? verdict.contacts : '';
-  const names = may ? await loadNames(content, ts, context) : noNames;
+  const names = may ? await loadNames(findMentions(content), tsToMs(ts), context) : noNames;
   if (names === undefined) return undefined;
   const text = messageToMarkdown(content, names, { withoutMention: botUserId });
   const files = event.files || leavesSharedOut(content, names);
   return { ...known, contacts, author: { id, name, may }, text, files };
 }
-
-/** If names are unknown for this long, the instruction is sent with Slack's placeholders. */
-const NAMES_WAIT_MS = 60_000;
-
-const loadNames = (content: ReplyEvent['content'], ts: string, { names, log, now }: JobContext) =>
-  names(findMentions(content)).catch((err: unknown) => {
-    log.warn({ ts, err }, 'the names in a reply could not be looked up');
-    return now() - tsToMs(ts) > NAMES_WAIT_MS ? noNames : undefined;
-  });

@@ -9,6 +9,7 @@ import {
   singleLine,
 } from '../../../slack/text.ts';
 import { buttonUrl, shortId } from '../../wording-view.ts';
+import type { Background } from '../background.ts';
 import { agentActions, threadButtonOf } from './buttons.ts';
 import { type ThreadRun, unsentOf, waitingOf } from './record.ts';
 
@@ -38,6 +39,13 @@ export const modeText = (mode: string | undefined) =>
   mode === 'all'
     ? 'From now on, every reply goes to the agent, unless it starts with "aside".'
     : 'From now on, only replies that mention @Docket go to the agent.';
+
+/** The messages that may go along with an instruction: "the newest 12 messages above". */
+export function backgroundName({ count, isCut, isWholeThread }: Omit<Background, 'text'>): string {
+  const other = isWholeThread ? 'other ' : '';
+  const many = count === 1 ? `${other}message` : `${formatCount(count)} ${other}messages`;
+  return `the ${isCut ? 'newest ' : ''}${many} ${isWholeThread ? 'of its thread' : 'above'}`;
+}
 
 /** " and 2 more"; empty if there are no more. */
 export const andMoreText = (more: number) => (more > 0 ? ` and ${formatCount(more)} more` : '');

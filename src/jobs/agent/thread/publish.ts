@@ -1,4 +1,5 @@
 import { SlackApiError } from '../../../slack/errors.ts';
+import { countOf } from '../../../slack/text.ts';
 import { postEphemeralOnce } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { type StepResult, save } from '../../job.ts';
@@ -46,9 +47,10 @@ async function postEphemeral(thread: ThreadRun, context: JobContext): Promise<Th
   if (first === undefined) return Infinity;
   const dueInMs = thread.ephemeralsAtMs - context.now();
   if (dueInMs > 0) return dueInMs;
-  const { channel } = place ?? asked;
+  const at = first.place ?? place;
+  const { channel } = at ?? asked;
   // Slack shows no ephemeral in a thread without replies; a thread that was not followed may have none.
-  const threadTs = place?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
+  const threadTs = at?.rootTs ?? (asked.rootTs === asked.ts ? undefined : asked.rootTs);
   const to = { channel, user: first.to, threadTs };
   const message = ephemeralMessage(thread, first);
   const retryInMs = await postEphemeralOnce(thread, `note.${first.id}`, to, message, context);
@@ -104,7 +106,7 @@ async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobCon
     const line = {
       ...{ atMs: context.now(), user: one.by, channel: place?.channel ?? asked.channel, what: 'instruction' },
       ...{ subject: job ?? 'new agent job', job },
-      result: `${result} · ${(earlier ?? one).text.length} characters`,
+      result: `${result} · ${sizeText(earlier ?? one)}`,
     };
     lines.push(context.audit.add(teamId, line));
   }
@@ -119,6 +121,9 @@ async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobCon
   if (before.ended === undefined && ended) lines.push(auditThread(after, ended.why, context, ended.by));
   await Promise.all(lines);
 }
+
+const sizeText = ({ text, background }: Instruction) =>
+  `${text.length} characters${background ? `, with ${countOf(background.count, 'message')}` : ''}`;
 
 export async function auditThread(
   { teamId, owner, asked, agentJobId }: ThreadRun,
@@ -166,7 +171,7 @@ export function compact(thread: ThreadRun): ThreadRun {
   const dropped = new Set(droppable.slice(0, -MAX_FINISHED));
   const instructions = thread.instructions
     .filter((one) => !dropped.has(one))
-    .map((one) => (isSpent(one) ? { ...one, text: '' } : one));
+    .map((one) => (isSpent(one) ? { ...one, text: '', background: undefined } : one));
   return { ...thread, instructions };
 }
 

@@ -3,6 +3,7 @@ import { userMessage } from '../../../slack/reply.ts';
 import { INDEXED, runBase } from '../../../store/runs.ts';
 import { pollFailure } from '../../polling.ts';
 import { person, type Visible, type VisibleKind } from '../../visibility.ts';
+import { background, conversation } from '../background.ts';
 import { excerptOf } from '../thread-text.ts';
 import { threadClicks } from './buttons.ts';
 
@@ -73,7 +74,7 @@ const FINISHED = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notS
 /**
  * One instruction to the agent, or a reply that may become one.
  *
- * `held` its author is asked whether it is one · `waiting` to be sent · `sending` the intent is saved and the call
+ * `held` its author is asked whether it is one, or whether the conversation goes along · `waiting` to be sent · `sending` the intent is saved and the call
  * under way · `unknown` the result is unknown, a person decides · `working` the platform took it · `failed` it
  * certainly did not arrive, and may be sent again. Finished: `sent` its round has ended · `notForAgent` its author said so ·
  * `discarded` · `withdrawn` its message was deleted or emptied before the send · `left` unknown, and a person left it so ·
@@ -96,6 +97,10 @@ const instruction = z.object({
   /** It starts a new job instead of following up on one. */
   creates: z.boolean().default(false),
   origin: digestOrigin.optional(),
+  /** Before it is sent, its author is asked whether this conversation goes along. */
+  conversation: conversation.optional(),
+  /** The conversation that goes along. While it is held, its author is asked about it. */
+  background: background.optional(),
   state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...FINISHED]),
   /** Counts the sends that a person requested. */
   attempt: z.number().int().default(1),
@@ -155,6 +160,8 @@ const ephemeral = z.object({
   /** The id of an instruction or a job, a mode, or a contact. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
+  /** The Slack thread for it, if it may be another one. */
+  place: z.object({ channel: z.string(), rootTs: z.string() }).optional(),
   /** Number of characters in the reply. */
   characters: z.number().optional(),
   /** Maximum characters of an instruction, or maximum number of waiting instructions. */
@@ -267,7 +274,7 @@ export const threadEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('deleted'), ts: z.string() }),
   /** An instruction from a modal; `id` is the request's. */
   instruction
-    .pick({ id: true, by: true, text: true, atMs: true, origin: true })
+    .pick({ id: true, by: true, text: true, atMs: true, origin: true, conversation: true })
     .extend({ kind: z.literal('instruct') }),
   /**
    * A click by a person with the permission. `about` has ids of instructions, or `round` its number. `attempt` is the
@@ -324,9 +331,13 @@ export const waitingOf = ({ instructions }: ThreadRun) =>
     .filter(({ state }) => state === 'waiting')
     .toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1));
 
-/** The held replies of one person. */
+/** Whether its author is asked if it is for the agent. */
+export const isHeldReply = ({ state, background }: Instruction) =>
+  state === 'held' && background === undefined;
+
+/** Such replies of one person. */
 export const heldOf = ({ instructions }: ThreadRun, userId: string) =>
-  instructions.filter(({ state, by }) => state === 'held' && by.id === userId);
+  instructions.filter((one) => isHeldReply(one) && one.by.id === userId);
 
 /** The instruction whose send has no result yet; no other is sent until then. */
 export const unresolvedSendOf = ({ instructions }: ThreadRun) =>

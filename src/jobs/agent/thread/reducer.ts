@@ -1,6 +1,7 @@
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import type { Person } from '../../visibility.ts';
+import type { Conversation } from '../background.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { addSend } from './poll.ts';
 import {
@@ -96,11 +97,20 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   const by = { id: author.id, name: author.name };
   const writtenAtMs = tsToMs(ts);
   const atMs = Number.isFinite(writtenAtMs) ? writtenAtMs : nowMs;
-  const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, state });
+  const conversation = conversationAbove(before);
+  const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, conversation, state });
   const next = addInstruction(thread, one);
   if (isTaken || hasOpenQuestion(thread, author.id, nowMs)) return next;
   const { excerpt } = one;
   return addEphemeral(next, { id: `question ${ts}`, to: by.id, kind: 'question', about: ts, excerpt });
+}
+
+/** Returns what people wrote above the request to follow the job, for the thread's first instruction. */
+function conversationAbove({ asked, instructions }: ThreadRun): Conversation | undefined {
+  const { channel, rootTs, ts } = asked;
+  const isFirst = instructions.every(({ state }) => state === 'notForAgent' || state === 'withdrawn');
+  const hasAbove = isFirst && ts !== undefined && rootTs !== undefined && ts !== rootTs;
+  return hasAbove ? { channel, rootTs, before: ts } : undefined;
 }
 
 /** Decides whether a reply without a mention of Docket is an instruction; `hold`: its author is asked. */
@@ -204,6 +214,7 @@ export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
   const { action, about, by } = click;
   if (action === 'send' || action === 'notForAgent' || action === 'always')
     return applyAnswer(thread, action, click);
+  if (action === 'sendWithBackground' || action === 'sendAlone') return applyBackgroundAnswer(thread, click);
   if (action === 'discard') return discardWaiting(thread, about, by);
   if (action === 'sendAgain' && about[0] === 'round')
     return resendLastOfRound(thread, Number(about[1]), click);
@@ -240,6 +251,14 @@ function applyAnswer(
   return { ...next, answers: { ...next.answers, [by.id]: answer } };
 }
 
+/** Releases an instruction, with or without the conversation that its author was asked about. */
+function applyBackgroundAnswer(thread: ThreadRun, { action, about: [id], by }: ThreadClick): ThreadRun {
+  const one = findInstruction(thread, id);
+  if (one?.state !== 'held' || one.background === undefined || one.by.id !== by.id) return thread;
+  const background = action === 'sendAlone' ? undefined : one.background;
+  return updateInstruction(thread, one.id, { state: 'waiting', background });
+}
+
 /** Drops the instructions in `ids` that still wait. If none waits any more, the limit's message names the person. */
 function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): ThreadRun {
   const isDiscarded = ({ id, state }: Instruction) => state === 'waiting' && ids.includes(id);
@@ -271,7 +290,7 @@ function resendLastOfRound(thread: ThreadRun, n: number, { by, atMs }: ThreadCli
   // However often it is sent again, its id stays short: buttons carry many.
   const id = `${last.id.split(' ', 1)[0]} again ${n}`;
   if (findInstruction(thread, id)) return thread;
-  const { text, excerpt } = last;
-  const resent = newInstruction({ id, by, atMs, text, excerpt });
+  const { text, excerpt, background } = last;
+  const resent = newInstruction({ id, by, atMs, text, excerpt, background });
   return { ...thread, instructions: [...thread.instructions, resent] };
 }

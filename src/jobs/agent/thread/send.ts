@@ -5,6 +5,8 @@ import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import type { StepResult } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
+import { type Conversation, promptOf } from '../background.ts';
+import { readBackground } from '../conversation.ts';
 import { addSend, snapshotOf } from './poll.ts';
 import { saveChanges } from './publish.ts';
 import {
@@ -57,6 +59,7 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.contacts);
   if (seen?.status === 'archived') return addProblem(thread, head, { why: 'archived' });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
+  if (head.conversation) return askAboutConversation(thread, head, head.conversation, context);
   const sending = updateInstruction({ ...thread, sends: thread.sends + 1 }, head.id, { state: 'sending' });
   const limit = followUpLimit(project, limits.followUpsPerHour);
   const [slotInMs] = await Promise.all([
@@ -72,6 +75,25 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
     return { ...thread, limit: nextLimit(thread, perHour, slotInMs, context) };
   }
   return sending;
+}
+
+/** Holds an instruction and asks its author whether the conversation goes along, unless there is none. */
+async function askAboutConversation(
+  thread: ThreadRun,
+  { id, by, atMs, excerpt }: Instruction,
+  conversation: Conversation,
+  context: JobContext,
+): Promise<ThreadRun | number> {
+  // Other instructions of this thread are sent themselves.
+  const about = { sinceMs: atMs, leftOut: thread.instructions.map((one) => one.id) };
+  const background = await readBackground(thread, conversation, about, context);
+  if (typeof background === 'number') return background;
+  const read = updateInstruction(thread, id, { conversation: undefined });
+  if (background === undefined) return read;
+  const held = updateInstruction(read, id, { state: 'held', background });
+  const question = { id: `background ${id}`, kind: 'question' as const, about: id, excerpt };
+  const { channel, rootTs } = conversation;
+  return addEphemeral(held, { ...question, to: by.id, place: { channel, rootTs } });
 }
 
 /** Whether the settings still have the project, with an agent. */
@@ -127,15 +149,16 @@ export async function finishSend(
 /** If the settings no longer have the project, throws an error that says that nothing was sent. */
 async function call(
   { project, agentJobId: jobId = '' }: ThreadRun,
-  { creates, text: prompt }: Instruction,
+  one: Instruction,
   isTooLate: () => boolean,
   context: JobContext,
 ): Promise<AgentJob> {
+  const prompt = promptOf(one);
   const docs = context.docs(project);
   const projectId = context.projectId(project);
   if (docs === undefined || projectId === undefined)
     throw new DocsApiError('sendFollowUp', 'bad_request', { happened: 'no', what: 'no project' });
-  return creates
+  return one.creates
     ? docs.createAgentJob({ projectId, prompt }, { isTooLate })
     : docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate });
 }

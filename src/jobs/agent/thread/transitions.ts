@@ -5,6 +5,7 @@ import {
   type Ephemeral,
   type Instruction,
   isFinished,
+  isHeldReply,
   isPending,
   newInstruction,
   type RoundEnding,
@@ -81,7 +82,7 @@ export function addInstruction(thread: ThreadRun, one: Instruction): ThreadRun {
 
 /** Releases the held instructions in `ids` for sending. */
 export function releaseHeld(thread: ThreadRun, ids: readonly string[]): ThreadRun {
-  const isReleased = ({ id, state }: Instruction) => state === 'held' && ids.includes(id);
+  const isReleased = (one: Instruction) => isHeldReply(one) && ids.includes(one.id);
   const released = updateInstructions(thread, isReleased, { state: 'waiting' });
   return thread.instructions.filter(isReleased).reduce(addFilesEphemeral, released);
 }

@@ -42,7 +42,7 @@ import {
   waitingCount,
   waitingText,
 } from './phrases.ts';
-import { acceptsInstructions, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
+import { acceptsInstructions, isHeldReply, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { type AskEnding, askEnding, isAskFinal } from './transitions.ts';
 
 /** Maximum length of an instruction in a message, with room for the text around it. */
@@ -130,7 +130,10 @@ function smallPrint(thread: ThreadRun): Part[] {
 
 /** How authors decide about held replies if the ephemeral with the question is lost. */
 function heldLine({ instructions }: ThreadRun): string {
-  const held = instructions.filter(({ state }) => state === 'held').length;
+  const isAsked = instructions.some((one) => one.state === 'held' && !isHeldReply(one));
+  if (isAsked)
+    return 'I asked an author whether the conversation goes along. My Home tab has the question, too.';
+  const held = instructions.filter(isHeldReply).length;
   if (held === 0) return '';
   if (held === 1) return '1 reply held (⏸). Its author decides: edit it to add @Docket, or delete it.';
   return `${formatCount(held)} replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.`;

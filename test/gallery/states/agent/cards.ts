@@ -2,7 +2,7 @@ import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import type { PollFailure } from '../../../../src/jobs/polling.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread, someBackground } from '../../../support/jobs/agent/builders.ts';
 import { type GalleryState, pick, post } from '../../state.ts';
 import {
   archived,
@@ -48,6 +48,9 @@ export const cards: GalleryState[] = [
   card('a send is unclear', { instructions: [anInstruction({ state: 'unknown' })] }),
   card('one instruction waiting', { instructions: [anInstruction()] }),
   card('instructions waiting', { instructions: [anInstruction(), anInstruction({ id: '2' })] }),
+  card('conversation asked about', {
+    instructions: [anInstruction({ state: 'held', background: someBackground })],
+  }),
   card('one reply held', { hasOtherAuthors: true, instructions: [anInstruction({ state: 'held' })] }),
   card('two replies held', {
     hasOtherAuthors: true,

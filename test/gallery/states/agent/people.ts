@@ -1,6 +1,7 @@
 import { resolveAgentProject } from '../../../../src/commands/agent/follow.ts';
 import { instructView, sendModalView } from '../../../../src/commands/agent/modal.ts';
 import { UserFacingError } from '../../../../src/commands/intake.ts';
+import type { Background } from '../../../../src/jobs/agent/background.ts';
 import {
   closedThreadMessage,
   ephemeralMessage,
@@ -17,7 +18,7 @@ import { noPlaceMessage, notPermittedText } from '../../../../src/jobs/wording-v
 import type { Project } from '../../../../src/projects.ts';
 import { type Message, message } from '../../../../src/slack/blocks.ts';
 import { aProject } from '../../../support/commands/builders.ts';
-import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread, someBackground } from '../../../support/jobs/agent/builders.ts';
 import { THREAD } from '../../../support/jobs/export/builders.ts';
 import { type GalleryState, modal, post } from '../../state.ts';
 import { ANA, BEN, ended, INSTRUCTION, unmade } from './examples.ts';
@@ -32,12 +33,31 @@ const refused = (name: string, thread: Partial<ThreadRun>) =>
   post(`agent/ephemeral/${name}`, privateEnding(aThread(thread), 1) ?? message([]));
 const excerpt = 'looks good, but what about v2?';
 
+const backgrounds: [string, Background][] = [
+  ['two messages', someBackground],
+  ['one message', { ...someBackground, count: 1 }],
+  ['of a thread', { ...someBackground, isWholeThread: true }],
+  ['cut', { ...someBackground, text: `${someBackground.text}\n> ${'and more '.repeat(200)}`, isCut: true }],
+];
+
 export const ephemerals: GalleryState[] = [
   only('question', { kind: 'question', about: '1', excerpt }),
   only('question, in a crowd', { kind: 'question', about: '1', excerpt }, { hasOtherAuthors: true }),
   only('question, every reply', { kind: 'question', about: '1', excerpt }, { mode: 'all' }),
   only('question, to somebody else', { kind: 'question', about: '1', excerpt }, { owner: BEN }),
   only('question, only mentions', { kind: 'question', about: '1', excerpt }, { mode: 'mention' }),
+  ...backgrounds.map(([name, background]) =>
+    only(
+      `background, ${name}`,
+      { kind: 'question', about: '1' },
+      { instructions: [anInstruction({ id: '1', state: 'held', background })] },
+    ),
+  ),
+  only(
+    'question, answered already',
+    { kind: 'question', about: '1' },
+    { instructions: [anInstruction({ id: '1' })] },
+  ),
   only('files', { kind: 'files' }),
   only('edited', { kind: 'edited' }),
   only('not permitted', { kind: 'notPermitted', about: '@Ben' }),
@@ -108,6 +128,7 @@ export const mentions: GalleryState[] = [
   mention('which job', says('follow')),
   mention('too long', message([`${tooLongText(31_000, 20_000)} Nothing was sent.`])),
   mention('offer', offerMessage('5e5e1c2b', 'Add a **quickstart**')),
+  mention('offer with a conversation', offerMessage('5e5e1c2b', 'Add a **quickstart**', someBackground)),
   mention('project of a new job', problemOf(two)),
 ];
 

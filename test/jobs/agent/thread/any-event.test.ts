@@ -9,7 +9,13 @@ import {
   waitingOf,
 } from '../../../../src/jobs/agent/thread/record.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
+import {
+  anInstruction,
+  aRound,
+  aThread,
+  aTrouble,
+  someBackground,
+} from '../../../support/jobs/agent/builders.ts';
 import {
   ana,
   applyEvents,
@@ -39,6 +45,8 @@ const actions = [
   'send',
   'notForAgent',
   'always',
+  'sendWithBackground',
+  'sendAlone',
   'discard',
   'sendAgain',
   'leave',
@@ -76,9 +84,11 @@ const busy = aThread({
       anInstruction({ id: `o${index}`, state: 'sent', text: '' }),
     ),
     aTrouble({ id: 'failed', why: 'down' }),
+    anInstruction({ id: 'd2', state: 'held', background: someBackground }),
     anInstruction({ id: ts(0), state: 'working' }),
     aTrouble({ id: 'unknown' }),
   ],
+  ephemerals: [{ id: 'background d2', to: ana.id, kind: 'question', about: 'd2' }],
   rounds: [aRound({ last: { id: 'old', by: ana, excerpt: 'x' }, ending: { kind: 'failed', atMs: NOW_MS } })],
 });
 

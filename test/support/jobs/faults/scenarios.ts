@@ -126,8 +126,10 @@ function threadAnswers(run: ThreadRun, parts: Parts) {
   /** How often each text may be sent. */
   const allowed = new Map<string, number>();
   const load = async () => (await runs.load(run.id, threadRun)) as ThreadRun;
-  const sendsOf = (text: string) =>
-    [...agentJobs.values()].flatMap(({ prompts }) => prompts).filter((prompt) => prompt === text).length;
+  /** What was sent, without what went along. */
+  const sentTexts = () =>
+    [...agentJobs.values()].flatMap(({ prompts }) => prompts.map((prompt) => prompt.split('\n\n')[0] ?? ''));
+  const sendsOf = (text: string) => sentTexts().filter((sent) => sent === text).length;
   /** A second click on the same question has no effect. */
   const answered = new Set<string>();
   const readAt = new Map<string, number>();
@@ -146,7 +148,11 @@ function threadAnswers(run: ThreadRun, parts: Parts) {
     }
     answered.add(question);
     const action =
-      open.state === 'held' ? one(['send', 'notForAgent'] as const) : one(['sendAgain', 'leave'] as const);
+      open.state === 'unknown'
+        ? one(['sendAgain', 'leave'] as const)
+        : open.background
+          ? one(['sendWithBackground', 'sendAlone'] as const)
+          : one(['send', 'notForAgent'] as const);
     // A send that nobody has seen yet must not come any more.
     if (action === 'sendAgain') allowed.set(open.text, sendsOf(open.text) + 1);
     if (action === 'leave') allowed.set(open.text, sendsOf(open.text));
@@ -162,7 +168,7 @@ function threadAnswers(run: ThreadRun, parts: Parts) {
     /** `inOrder`: instructions that nobody is asked about. */
     async check(inOrder: readonly string[], others: readonly string[]) {
       const thread = await load();
-      const prompts = [...agentJobs.values()].flatMap((job) => job.prompts);
+      const prompts = sentTexts();
       const problems: string[] = [];
       for (const text of [...inOrder, ...others]) {
         const sent = sendsOf(text);
@@ -192,6 +198,7 @@ function threadScenario(parts: Parts): Scenario {
   const { now, random, one, accept, threads, plan, messages, agentJobs } = parts;
   const agentJobId = one(['aj_old', undefined]);
   const first = 'Write a quickstart';
+  const conversation = one([{ channel: channel.id, rootTs: '2051856000.000100' }, undefined]);
   const run = {
     ...newThread(
       {
@@ -202,7 +209,7 @@ function threadScenario(parts: Parts): Scenario {
         owner: { id: ana.id, name: ana.name },
         asked: { channel: channel.id, joinable: true, isPublic: true },
         mode: 'auto',
-        ...(agentJobId === undefined && { instruction: { id: 'i1', text: first } }),
+        ...(agentJobId === undefined && { instruction: { id: 'i1', text: first, conversation } }),
       },
       now(),
     ),

@@ -96,6 +96,7 @@ export function createUpstreams(engine: Engine) {
       );
       return { found, nextCursor: undefined };
     },
+    replies: () => [{ ts: '2051856000.000100', user: 'U0BEN', text: 'The quickstart is old' }],
     openDirectMessage: (userId: string) => `D${userId}`,
     channel: () => ({ shared: false, isPublic: true }),
     postEphemeralTo({ user }: { user: string }, { text }: Message) {

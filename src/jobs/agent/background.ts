@@ -1,0 +1,29 @@
+import { z } from 'zod';
+
+/** A Slack thread whose messages may go along with an instruction. */
+export const conversation = z.object({
+  channel: z.string(),
+  rootTs: z.string(),
+  /** Only messages before this `ts` count: those above it. Missing if all of the thread counts. */
+  before: z.string().optional(),
+  /** The `ts` of the message that is the instruction. */
+  without: z.string().optional(),
+});
+export type Conversation = z.infer<typeof conversation>;
+
+/** Quoted messages that go along with an instruction, if its author agrees. */
+export const background = z.object({
+  /** The Markdown for the agent: what is shown to the author is what is sent. */
+  text: z.string(),
+  /** Number of messages in it. */
+  count: z.number().int(),
+  /** Older messages are left out. */
+  isCut: z.boolean(),
+  /** The messages are all those of the thread, not only those above. */
+  isWholeThread: z.boolean(),
+});
+export type Background = z.infer<typeof background>;
+
+/** Returns the text for the agent: the instruction, then its background. */
+export const promptOf = ({ text, background }: { text: string; background?: Background | undefined }) =>
+  background === undefined ? text : `${text}\n\n${background.text}`;
