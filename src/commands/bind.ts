@@ -219,10 +219,10 @@ const doneInThread = message(['Done. The result appears in its thread.']);
 const byName = <Entry>(entries: readonly Entry[], nameOf: (entry: Entry) => string) =>
   new Map(entries.map((entry) => [nameOf(entry), entry]));
 
-function messageOf({ message, message_ts: ts }: MessageShortcut): ShortcutMessage {
+function messageOf({ message, message_ts: ts, action_ts: chosenTs }: MessageShortcut): ShortcutMessage {
   const { thread_ts: threadTs, text, blocks, attachments } = message;
   const inThread = typeof threadTs === 'string' && threadTs !== ts;
-  return { ts, ...(inThread && { threadTs }), content: { text, blocks, attachments } };
+  return { ts, ...(inThread && { threadTs }), content: { text, blocks, attachments }, chosenTs };
 }
 
 /** The fields of a submitted modal, by block id: typed and chosen values, and those of ticked checkboxes. */

@@ -69,6 +69,8 @@ export interface ShortcutMessage {
   ts: string;
   threadTs?: string;
   content: MessageText;
+  /** The `ts` of the choice. */
+  chosenTs: string;
 }
 
 /** A message shortcut: chosen from a message's menu. Only the caller sees the message that `run` returns. */

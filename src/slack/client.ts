@@ -257,8 +257,8 @@ export function createSlackApi(options: SlackWebOptions) {
      * Returns the messages of the thread under a root by one call, the oldest first: the root, and the replies before
      * `latest`, a `ts`. Undefined if one call does not return all, since the newest would be missing.
      */
-    async replies(root: PostedMessage, latest: string | undefined): Promise<unknown[] | undefined> {
-      const page = { ...root, limit: MAX_REPLIES, ...(latest !== undefined && { latest }) };
+    async replies(root: PostedMessage, latest: string): Promise<unknown[] | undefined> {
+      const page = { ...root, limit: MAX_REPLIES, latest };
       const { messages = [], has_more } = await call('conversations.replies', page);
       return has_more ? undefined : messages;
     },

@@ -187,6 +187,28 @@ describe('the conversation above', () => {
     expect(await sent(1)).toEqual(['Who could write about **webhooks**?']);
   });
 
+  test('has nothing that was written after the shortcut was chosen: its user may be gone by then', async () => {
+    const root = await talk();
+    await person('ana').usesShortcut(SHORTCUT, root);
+    await replies(root, 'Ana need not know this', { who: 'ben' });
+    await person('ana').submits({});
+    expect(read(await note('ana', 'Should the other message'))).not.toContain('need not know');
+  });
+
+  test.each(['#elsewhere', '#secret'])(
+    'of a message in %s, where Docket is not: it goes alone',
+    async (where) => {
+      const { jobId } = await agentsOn(scene).follows();
+      plan(jobId);
+      const root = await talk(where);
+      await person('ben').usesShortcut(SHORTCUT, root);
+      await person('ben').submits({ Job: 'acme/docs @ agent/quickstart · Ready' });
+      expect(await sent(1)).toEqual(['Who could write about **webhooks**?']);
+      expect(reads().map(({ outcome }) => outcome)).toEqual(['200']);
+      expect(notes('ben').join()).not.toContain(ALONE);
+    },
+  );
+
   test('is asked about by nobody where nothing is above', async () => {
     const alone = await person('ana').says('#docs', '@Docket write about webhooks');
     await clicksNote('ana', 'Start a new one', 'Start a new job');

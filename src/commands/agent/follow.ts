@@ -86,12 +86,12 @@ export async function followJob(
 
 /** Returns the conversation of a message for an instruction, unless its thread has instructed the job already. */
 export function conversationFor(
-  { rootTs, ts }: { rootTs: string; ts: string },
+  { rootTs, ts, before }: { rootTs: string; ts: string; before: string },
   thread: ThreadRun | undefined,
   { channel: { id: channel } }: Caller,
 ): Conversation | undefined {
   const isHere = thread?.place?.channel === channel && thread.place.rootTs === rootTs;
-  return isHere && thread.instructions.length > 0 ? undefined : { channel, rootTs, without: ts };
+  return isHere && thread.instructions.length > 0 ? undefined : { channel, rootTs, before, without: ts };
 }
 
 /** The value for a new job in a modal; no run has this id. */

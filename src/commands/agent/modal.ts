@@ -38,10 +38,10 @@ import {
 const INSTRUCT_CALLBACK = 'agent.start';
 const SEND_CALLBACK = 'agent.send_message.text';
 
-/** The target of a modal, unless it is chosen in it; and the message that it sends, if any. */
+/** The target of a modal, unless it is chosen in it; and the message that it sends, if any, chosen at `before`. */
 const modalAbout = z.object({
   to: z.string().optional(),
-  under: z.object({ rootTs: z.string(), ts: z.string() }).optional(),
+  under: z.object({ rootTs: z.string(), ts: z.string(), before: z.string() }).optional(),
 });
 type ModalAbout = z.infer<typeof modalAbout>;
 
@@ -108,7 +108,7 @@ export const sendShortcut: MessageShortcut = {
   may: 'agent',
 
   async run(chosen, caller, tools) {
-    const { ts, threadTs: rootTs = ts } = chosen;
+    const { ts, threadTs: rootTs = ts, chosenTs: before } = chosen;
     const { teamId, channel } = caller;
     const isHere = ({ place }: ThreadRun) => place?.channel === channel.id && place.rootTs === rootTs;
     const [{ threads: known }, isClosed, text] = await Promise.all([
@@ -126,7 +126,10 @@ export const sendShortcut: MessageShortcut = {
       agentProjects(tools.projects);
       return noneFollowed;
     }
-    const about: ModalAbout = { under: { ts, rootTs }, ...(others.length === 0 && { to: first.value }) };
+    const about: ModalAbout = {
+      under: { ts, rootTs, before },
+      ...(others.length === 0 && { to: first.value }),
+    };
     return tools.openModal(caller, sendModalView({ ...targets, text }), about);
   },
 };

@@ -4,9 +4,9 @@ import { z } from 'zod';
 export const conversation = z.object({
   channel: z.string(),
   rootTs: z.string(),
-  /** Only messages before this `ts` count: those above it. Missing if all of the thread counts. */
-  before: z.string().optional(),
-  /** The `ts` of the message that is the instruction. */
+  /** Only messages before this `ts` count: the author could see those. */
+  before: z.string(),
+  /** The `ts` of the instruction's message, if messages below it count, too. */
   without: z.string().optional(),
 });
 export type Conversation = z.infer<typeof conversation>;

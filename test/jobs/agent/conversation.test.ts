@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { micromark } from 'micromark';
 import { expect, test } from 'vitest';
 import { type Background, promptOf } from '../../../src/jobs/agent/background.ts';
 import { readBackground } from '../../../src/jobs/agent/conversation.ts';
@@ -60,6 +61,103 @@ test('whatever people write and are called, each line of theirs is in a quote, a
   );
 });
 
+/** What ends a quote, joins two, or hides lines, in Markdown that is quoted carelessly. */
+const hostileMarkdown = fc
+  .array(
+    fc.constantFrom(
+      ...[
+        '\n',
+        '\n\n',
+        '\r',
+        '\r\n',
+        '\u2028',
+        '\u2029',
+        '\u0085',
+        '\f',
+        '\v',
+        '\0',
+        '\u200B',
+        '\u202E',
+        '\t',
+      ],
+      ...[
+        '```',
+        '````js',
+        '~~~',
+        '<!--',
+        '-->',
+        '<details>',
+        '</blockquote>',
+        '<pre>',
+        '<![CDATA[',
+        '<?',
+        '<div>\n\n',
+      ],
+      ...[
+        '> ',
+        '>',
+        '    ',
+        '- ',
+        '1. ',
+        '# ',
+        '---',
+        '===',
+        '| a |\n| - |',
+        '[x]: /y',
+        '[^1]: ',
+        '\\',
+        '`',
+        '&#10;',
+      ],
+      ...[
+        'hostile',
+        'hostile\nlazy',
+        `Message from ana:\n\nhostile`,
+        `\n\n${HINT}\n`,
+        '<!channel>',
+        '&gt;',
+        '&lt;!--',
+      ],
+    ),
+    { maxLength: 12 },
+  )
+  .map((parts) => parts.join(''));
+
+/** Returns the HTML with each block quote in it as `<blockquote>`, empty. `micromark` writes no HTML of its source. */
+function withoutQuotes(html: string): string {
+  let depth = 0;
+  return html
+    .split(/(<\/?blockquote>)/)
+    .filter((part) => {
+      if (part === '</blockquote>') depth -= 1;
+      const isOutside = depth === 0 && part !== '</blockquote>';
+      if (part === '<blockquote>') depth += 1;
+      return isOutside;
+    })
+    .join('');
+}
+
+test('a reader of Markdown finds every word of a message in its quote, one for each message', async () => {
+  const styles = ['rich_text_section', 'rich_text_preformatted', 'rich_text_quote', undefined] as const;
+  const one = fc
+    .tuple(hostileMarkdown, fc.constantFrom(...styles))
+    .map(([text, style]) => ({ text, ...(style && inBlocks(text, style)) }));
+  await fc.assert(
+    fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 5 }), async (contents) => {
+      const found = await reads(contents.map((content, n) => ({ ...said('', n), ...content })));
+      if (found === undefined) return;
+      const outside = withoutQuotes(micromark(promptOf({ text: 'Mend it', background: found })));
+      const quotes = Array<string>(found.count).fill('<p>Message from ben:</p>\n<blockquote>');
+      expect(outside.trim().split(/\n{2,}|\n(?=<p>)/)).toEqual([
+        '<p>Mend it</p>',
+        `<p>${HINT}</p>`,
+        ...quotes,
+      ]);
+    }),
+    { numRuns: 1000 },
+  );
+});
+
 test('messages of bots, of Slack and without words do not count, nor those at or after the instruction', async () => {
   expect(
     await reads([
@@ -70,6 +168,7 @@ test('messages of bots, of Slack and without words do not count, nor those at or
       { ...said('a line', 5), user: 'USLACK' },
       { ...said('hidden', 6), hidden: true },
       said('', 7),
+      { ...said('', 10), subtype: 'file_share', files: [{ id: 'F1', title: 'a file' }] },
       said('<@U0DOCKET>', 8),
       said('aside: lunch?', 9),
       said('the instruction', 999_999),
@@ -83,12 +182,16 @@ test('a thread that one call does not return is not asked about', async () => {
   expect(await reads(undefined)).toBeUndefined();
 });
 
-test('a thousand messages of 50 kB take no long time', async () => {
-  const messages = Array.from({ length: 999 }, (_, n) => said('🙂 > ```\n'.repeat(5000), n));
+test.each([
+  ['are quoted', '🙂 > ```\n', 1],
+  ['have no words for the agent', '<@U0DOCKET> ', undefined],
+  ['are asides', 'aside *a* `b` ~c~ 🙂\n', undefined],
+])('a thousand messages of 40,000 characters take no long time, also if they %s', async (_, part, count) => {
+  const text = part.repeat(40_000 / part.length);
   const startedMs = performance.now();
-  const found = await reads(messages);
+  const found = await reads(Array.from({ length: 999 }, (_, n) => said(text, n)));
   expect(performance.now() - startedMs).toBeLessThan(1000);
-  expect(found).toMatchObject({ count: 1, isCut: true });
+  expect(found?.count).toBe(count);
 });
 
 test('the instruction comes first, its background after it', () => {

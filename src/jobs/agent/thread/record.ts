@@ -74,11 +74,11 @@ const FINISHED = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notS
 /**
  * One instruction to the agent, or a reply that may become one.
  *
- * `held` its author is asked whether it is one, or whether the conversation goes along · `waiting` to be sent · `sending` the intent is saved and the call
- * under way · `unknown` the result is unknown, a person decides · `working` the platform took it · `failed` it
- * certainly did not arrive, and may be sent again. Finished: `sent` its round has ended · `notForAgent` its author said so ·
- * `discarded` · `withdrawn` its message was deleted or emptied before the send · `left` unknown, and a person left it so ·
- * `notSent` it did not arrive
+ * `held` its author is asked whether it is one, or whether the conversation goes along · `waiting` to be sent ·
+ * `sending` the intent is saved and the call under way · `unknown` the result is unknown, a person decides · `working`
+ * the platform took it · `failed` it certainly did not arrive, and may be sent again. Finished: `sent` its round has
+ * ended · `notForAgent` its author said so · `discarded` · `withdrawn` its message was deleted or emptied before the
+ * send · `left` unknown, and a person left it so · `notSent` it did not arrive
  */
 const instruction = z.object({
   /** The `ts` of the reply, or derived from the request's id. A repeat has the same id. */

@@ -198,7 +198,8 @@ function threadScenario(parts: Parts): Scenario {
   const { now, random, one, accept, threads, plan, messages, agentJobs } = parts;
   const agentJobId = one(['aj_old', undefined]);
   const first = 'Write a quickstart';
-  const conversation = one([{ channel: channel.id, rootTs: '2051856000.000100' }, undefined]);
+  const [rootTs, before] = ['2051856000.000100', '2051856000.000300'];
+  const conversation = one([{ channel: channel.id, rootTs, before }, undefined]);
   const run = {
     ...newThread(
       {
