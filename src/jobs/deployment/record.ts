@@ -126,9 +126,9 @@ export const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): Up
 export const endUpdate = (run: UpdateRun, ending: UpdateEnding, nowMs: number): UpdateRun =>
   advance(run, { state: 'ended', ending }, nowMs);
 
-/** Returns the name of the alias that points to a deployment's latest attempt. */
-export const latestAlias = ({ teamId, project, deployment }: UpdateRun) =>
-  ['deployment', teamId, project, deployment].join(' ');
+/** Returns the name of the alias that points to a deployment's latest attempt, also if workspaces share its project. */
+export const latestAlias = ({ project, deployment }: UpdateRun) =>
+  ['deployment', project, deployment].join(' ');
 
 /** Returns the name of the present attempt. A later attempt has a greater name. */
 export const attemptName = ({ id, attemptAtMs }: UpdateRun) => `${attemptAtMs} ${id}`;

@@ -92,6 +92,19 @@ describe('updates of one deployment', () => {
     expect(await statesOf(context)).toEqual(['superseded', 'superseded', 'notified']);
   });
 
+  test('the one that was asked for last is current, also if another workspace asked for it', async () => {
+    const { target, webhooks } = receiver(() => 'delivered');
+    const context = processOf(target, platform());
+    const elsewhere = { ...second, teamId: 'T0GLOBEX' };
+    for (const update of [first, elsewhere]) await context.runs.accept(update);
+    await stepAll(context, first, first, elsewhere, elsewhere);
+    clock.ms += 55 * MINUTE_MS;
+    await stepAll(context, first, elsewhere);
+    clock.ms = NOW_MS;
+    expect((await statesOf(context))[0]).toBe('superseded');
+    expect(webhooks.map(({ id }) => id.slice(4, 5))).toEqual(['a', 'b', 'b']);
+  });
+
   /** The updates before the strike, the update that is struck, and the updates after it. */
   const orders = [
     [[], first, [second, third]],
