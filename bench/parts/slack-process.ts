@@ -5,12 +5,14 @@ import { serve, sharedMs } from './remote.ts';
 /** Slack in a process of its own, with people who type and reply at a rate. */
 /** As many as needed for no quota to be reached: an export counts for its channel and for whoever asked for it. */
 const PEOPLE = 200;
+/** Domains that are typed, one after another. */
+const DOMAINS = 5000;
 const CHANNELS = Number(process.env.CHANNELS ?? 50);
 
-// Two of these processes may share the bot: one answers it, the other sends requests to it.
-const signingSecret = '8f0e2d4c6b1a39587f6e5d4c3b2a1908';
 // Several workspaces: each process is one of them.
 const id = process.env.TEAM;
+// Two of these processes may share the bot: one answers it, the other sends requests to it.
+const signingSecret = `8f0e2d4c6b1a39587f6e5d4c3b2a1908${id ?? ''}`;
 const team = id && { id, domain: id.toLowerCase(), name: id, url: `https://${id.toLowerCase()}.slack.com/` };
 const slack = createStandInSlack({
   ...{ transport: 'http', rateLimits: false, signingSecret },
@@ -97,7 +99,7 @@ const handlers = {
         user_id: `U1P${typed % PEOPLE}`,
         user_name: `person${typed % PEOPLE}`,
         command: '/docs-export',
-        text: `site-${typed}.acme.com`,
+        text: `site-${typed % DOMAINS}.acme.com`,
         api_app_id: slack.workspace.bot.appId,
         is_enterprise_install: 'false',
         response_url: `${server?.url}/commands/bench-${typed}`,

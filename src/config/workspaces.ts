@@ -124,12 +124,13 @@ export function workspaceProblems(file: GivenFile): { path: PropertyKey[]; messa
         'workspaces',
       );
   }
-  const tokens = new Set<string>();
-  for (const [name, { botToken }] of Object.entries(workspaces ?? {})) {
+  const known = new Set<string>();
+  for (const [name, { botToken, signingSecret, appToken }] of Object.entries(workspaces ?? {})) {
     if (!isName.test(name)) add(`cannot be a part of an address. ${NAME_FIX}`, 'workspaces', name);
-    if (tokens.has(botToken.secret))
-      add('has the bot token of another workspace. Each has an app of its own.', 'workspaces', name);
-    tokens.add(botToken.secret);
+    for (const [key, one] of Object.entries({ botToken, signingSecret, appToken }))
+      if (one && known.has(one.secret))
+        add('is that of another workspace. Each has an app of its own.', 'workspaces', name, key);
+      else if (one) known.add(one.secret);
     if (isShared && !projects.some((project) => project.workspaces?.includes(name)))
       add('has no project. Name it in the workspaces of one.', 'workspaces', name);
   }
@@ -192,12 +193,12 @@ export function workspacesOf(
   });
 }
 
-/** Returns tokens and secrets for a check of other settings. Each is different: two workspaces cannot have the same token. */
+/** Returns tokens and secrets for a check of other settings. Each is different: two workspaces cannot have the same one. */
 export const placeholdersOf = (workspaces: readonly WorkspaceVariables[]): Env =>
   Object.fromEntries(
     workspaces.flatMap(({ botToken, signingSecret, appToken }) => [
       [botToken, `xoxb-placeholder-${botToken}`],
-      [signingSecret, '0'.repeat(32)],
-      [appToken, 'xapp-placeholder'],
+      [signingSecret, `placeholder-of-${signingSecret}`],
+      [appToken, `xapp-placeholder-${appToken}`],
     ]),
   );

@@ -71,8 +71,13 @@ test.each<[string, string, NodeJS.ProcessEnv?]>([
     `${both}projects: { docs: { workspaces: [acme] } }\n`,
   ],
   [
-    'workspaces.other has the bot token of another workspace. Each has an app of its own.',
+    'workspaces.other.botToken is that of another workspace. Each has an app of its own.',
     `workspaces: { acme: ${acme}, other: ${acme} }\nprojects: { docs: { workspaces: [acme, other] } }\n`,
+  ],
+  [
+    'workspaces.globex.appToken is that of another workspace. Each has an app of its own.',
+    `${both}${projects}`,
+    { ACME_SIGNING_SECRET: variables.GLOBEX_APP_TOKEN },
   ],
   [
     'workspaces."a b" cannot be a part of an address. Use 1 to 40 letters from a to z, digits, - or _.',
