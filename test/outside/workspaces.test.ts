@@ -9,10 +9,6 @@ import { buttonsIn, menuButtonsIn } from '../support/slack/rendering.ts';
 
 const ACME_ALONE = /docs\.acme\.com|T0ACME|acme\.slack\.com|project docs/;
 
-/** Keys that belong to no workspace: queues, the due list, health, and limits of API keys. */
-const SHARED =
-  /^\{docket\}:(?:docs-\w+|slack-outbox|runs:active|health|schema|limit:export-status|limit:site-status|limit:previews)(?::|$)/;
-
 /** The problems that a bot reports to operators. */
 async function problemsOf(bot: Bot | undefined): Promise<unknown> {
   const answer = await fetch(`http://127.0.0.1:${bot?.port}/readyz`);
@@ -85,9 +81,7 @@ describe('two workspaces with the same ids of people and channels', () => {
     acme.platform.finish('docs.acme.com');
     await acme.until(['is exported', '[Download bundle]']);
     expect(globex.sees().join('\n')).not.toContain('is exported');
-    const all = await two.world.redis.client.keys('*');
-    const own = all.filter((key) => !SHARED.test(key));
-    expect(own.filter((key) => !/T0ACME|T0GLOBEX|:[0-9a-f]{24}/.test(key))).toEqual([]);
+    expect(await two.keysOfNoWorkspace()).toEqual([]);
     expect(await globex.audit()).not.toContainEqual(expect.stringContaining('acme'));
     expect(await acme.audit()).not.toContainEqual(expect.stringContaining('globex'));
   });
@@ -225,7 +219,7 @@ describe('two workspaces with the same ids of people and channels', () => {
 });
 
 test('one workspace may be reached over Socket Mode, and the other over HTTP', async () => {
-  const two = await createTwoWorkspaces('socket');
+  const two = await createTwoWorkspaces({ transport: 'socket' });
   const { acme, globex } = two;
   await two.startBot();
   await acme.slack.until(() => acme.slack.sockets.open === 2);

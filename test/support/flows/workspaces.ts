@@ -4,7 +4,7 @@ import { expect } from 'vitest';
 import { createStandInSlack, type StandInSlack } from '../../../demo/slack/slack.ts';
 import { listenLocally } from '../../../demo/wire.ts';
 import { type Stage, stageOf } from './stage.ts';
-import { type Bot, type BotOptions, createWorld, type World } from './world.ts';
+import { type Bot, type BotOptions, createWorld, type World, type WorldOptions } from './world.ts';
 
 export const GLOBEX = {
   id: 'T0GLOBEX',
@@ -13,7 +13,17 @@ export const GLOBEX = {
   url: 'https://globex.slack.com/',
 };
 
+/** Keys that workspaces share: queues, the due list, health, and what belongs to projects and to their API keys. */
+const SHARED =
+  /^\{docket\}:(?:docs-\w+|slack-outbox|runs:active|health|schema|limit:(?:\w+-status|analytics|follow-ups|previews|site-updates)|alias:deployment .*)(?::|$)/;
+
 const GLOBEX_KEY = `adm_${randomUUID()}`;
+
+interface TwoWorkspacesOptions extends Pick<WorldOptions, 'startMs' | 'transport'> {
+  /** The deployment `production` of acme's project, as in the settings. Its secret is in `env`. */
+  production?: string;
+  env?: Record<string, string>;
+}
 
 export interface TwoWorkspaces {
   world: World;
@@ -21,6 +31,8 @@ export interface TwoWorkspaces {
   globex: Stage;
   /** Starts a bot that serves both workspaces, or `only` one. */
   startBot(options?: BotOptions & { only?: 'acme' }): Promise<Bot>;
+  /** The keys in Redis that name neither a workspace nor a record, and are not meant to be shared. */
+  keysOfNoWorkspace(): Promise<string[]>;
   /** Forgets what happened so far, in both. */
   forget(): Promise<void>;
   close(): Promise<void>;
@@ -30,16 +42,23 @@ export interface TwoWorkspaces {
  * Two workspaces of one Docket, whose people and channels have the same ids. Each has a project of its own. Acme may be
  * reached over Socket Mode.
  */
-export async function createTwoWorkspaces(transport: 'http' | 'socket' = 'http'): Promise<TwoWorkspaces> {
+export async function createTwoWorkspaces({
+  transport = 'http',
+  production,
+  env,
+  ...options
+}: TwoWorkspacesOptions = {}): Promise<TwoWorkspaces> {
   const world = await createWorld({
+    ...options,
     transport,
     platform: {
       domains: ['docs.acme.com'],
       others: [{ apiKey: GLOBEX_KEY, domains: ['docs.globex.com'] }],
+      analyticsPerHour: 100_000,
     },
     mayViolate: /invalid_auth/,
   });
-  const other = createStandInSlack({ team: GLOBEX, rateLimits: 10, transport: 'http' });
+  const other = createStandInSlack({ team: GLOBEX, rateLimits: 10, transport: 'http', now: world.now });
   const slacks: StandInSlack[] = [world.slack, other];
   // Response URLs and uploads have an address of their own each.
   const servers = [await world.slack.listen(), await other.listen()];
@@ -69,12 +88,14 @@ export async function createTwoWorkspaces(transport: 'http' | 'socket' = 'http')
     botToken: { env: ${name}_BOT_TOKEN }
     ${secret}
     allow: { ${allow} }`;
-  const projectOfAcme = `{ projectId: ${world.platform.projectId}, domains: [docs.acme.com], workspaces: [acme] }`;
-  const projectOfGlobex = '{ domains: [docs.globex.com], apiKey: { env: GLOBEX_KEY }, workspaces: [globex] }';
+  const deployments = production === undefined ? '' : `, deployments: { production: ${production} }`;
+  const projectOfAcme = `{ projectId: ${world.platform.projectId}, domains: [docs.acme.com], workspaces: [acme]${deployments} }`;
+  const projectOfGlobex =
+    '{ projectId: prj_globex, domains: [docs.globex.com], apiKey: { env: GLOBEX_KEY }, workspaces: [globex] }';
   const configOf = (only: string | undefined) => `
 workspaces:
   acme:${app('ACME', `admin: [${ana}]`, transport === 'socket' ? 'appToken: { env: ACME_APP_TOKEN }' : undefined)}
-  ${only ? '' : `globex:${app('GLOBEX', `export: [${ana}]`)}`}
+  ${only ? '' : `globex:${app('GLOBEX', `export: [${ana}], deploy: [${ana}]`)}`}
 projects:
   docs: ${projectOfAcme}
   ${only ? '' : `shop: ${projectOfGlobex}`}
@@ -91,6 +112,7 @@ projects:
         ACME_SIGNING_SECRET: world.slack.tokens.signingSecret,
         GLOBEX_SIGNING_SECRET: other.tokens.signingSecret,
         GLOBEX_KEY,
+        ...env,
         ...options.env,
       },
     });
@@ -104,6 +126,10 @@ projects:
     acme: stageOf(() => world),
     globex: stageOf(() => ({ ...world, slack: other })),
     startBot,
+    async keysOfNoWorkspace() {
+      const all = await world.redis.client.keys('*');
+      return all.filter((key) => !SHARED.test(key) && !/T0ACME|T0GLOBEX|:[0-9a-f]{24}/.test(key));
+    },
     async forget() {
       other.wire.clear();
       await world.forget();
