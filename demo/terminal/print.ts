@@ -20,7 +20,7 @@ const MARGIN = 3;
 /** A narrower terminal wraps by itself, which reads better than a column of single words. */
 const NARROWEST_TEXT = 30;
 
-/** A terminal that does not tell its width. */
+/** A terminal whose width is unknown. */
 const USUAL_WIDTH = 100;
 
 export interface Screen {

@@ -25,7 +25,7 @@ function plain(output: string): string {
 }
 
 describe.concurrent('the demo', () => {
-  test('tells an export down to the bundle, an instruction to the agent and a digest, and leaves nothing but the bundle', {
+  test('plays an export down to the bundle, an instruction to the agent and a digest, and leaves nothing but the bundle', {
     timeout: LIMIT_MS,
   }, async (context) => {
     const { ends, folder } = startDemo(context, ['--terminal']);
@@ -34,11 +34,11 @@ describe.concurrent('the demo', () => {
 
     const text = plain(output).replaceAll(folder, '/tmp');
     const lines = text.split('\n');
-    for (const told of [PEOPLE, CARD, AGENT, DIGEST])
+    for (const wanted of [PEOPLE, CARD, AGENT, DIGEST])
       expect(
-        lines.filter((line) => told.includes(line)),
+        lines.filter((line) => wanted.includes(line)),
         text,
-      ).toEqual(told);
+      ).toEqual(wanted);
     expect(text.startsWith(INTRODUCTION)).toBe(true);
     expect(text).toContain(BUNDLE);
     expect(text.endsWith(CONCLUSION)).toBe(true);

@@ -64,7 +64,7 @@ export function agentsOn(scene: Stage) {
     isCard,
     below,
     note,
-    /** What somebody was told privately so far. */
+    /** The private messages to somebody so far. */
     notes: (who: PersonName) => notes(who).map(read),
     read,
 

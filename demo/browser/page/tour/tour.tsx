@@ -9,7 +9,7 @@ export function Tour(): ReactNode {
   const latest = useRef(page);
   latest.current = page;
   const stop = useRef<AbortController>(undefined);
-  const [telling, setTelling] = useState<string>();
+  const [playing, setPlaying] = useState<string>();
   const [line, setLine] = useState('');
   useEffect(() => {
     // An open dialog keeps the button away.
@@ -23,16 +23,16 @@ export function Tour(): ReactNode {
     };
   }, []);
 
-  async function begin({ name, tell }: Story): Promise<void> {
+  async function begin({ name, play }: Story): Promise<void> {
     const controller = new AbortController();
     stop.current = controller;
-    setTelling(name);
+    setPlaying(name);
     try {
-      await tell(createHands(() => latest.current, setLine, controller.signal));
+      await play(createHands(() => latest.current, setLine, controller.signal));
     } catch (error) {
       setLine(error instanceof Stopped ? 'The tour was stopped.' : String((error as Error).message));
     }
-    setTelling(undefined);
+    setPlaying(undefined);
   }
   return (
     <section className="tour" aria-label="Tour">
@@ -41,14 +41,14 @@ export function Tour(): ReactNode {
         <button
           key={story.name}
           type="button"
-          disabled={telling !== undefined}
-          className={telling === story.name ? 'telling' : ''}
+          disabled={playing !== undefined}
+          className={playing === story.name ? 'playing' : ''}
           onClick={() => begin(story)}
         >
           {story.name}
         </button>
       ))}
-      {telling !== undefined && (
+      {playing !== undefined && (
         <button type="button" className="stop" onClick={() => stop.current?.abort()}>
           Stop (Esc)
         </button>
