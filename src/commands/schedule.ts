@@ -28,18 +28,26 @@ export async function zoneOf({ user }: Caller, tools: CommandTools): Promise<str
   return zone !== undefined && isZone(zone) ? zone : 'UTC';
 }
 
-/** The value of a choice that means every day. */
+/** The values of choices in place of a day. */
 const DAILY = 'daily';
+const AFTER_UPDATES = 'updates';
 
-/** Returns the fields of a timetable. Only some schedules may be daily. */
-export function timetableFields({ weekday, time, zone }: Timetable, mayBeDaily = false): InputBlock[] {
+/** Returns the fields of a timetable. Only some schedules may be daily, or follow updates. */
+export function timetableFields(
+  { weekday, time, zone, afterUpdates }: Timetable,
+  mayBeDaily = false,
+  mayFollow = false,
+): InputBlock[] {
   const days = WEEKDAYS.map((label, index) => ({ label, value: String(index + 1) }));
+  if (mayBeDaily) days.unshift({ label: 'Every day', value: DAILY });
+  if (mayFollow) days.push({ label: 'After each update from here', value: AFTER_UPDATES });
   return [
     choiceField({
       block: 'day',
       label: 'Day',
-      choices: [...(mayBeDaily ? [{ label: 'Every day', value: DAILY }] : []), ...days],
-      initial: weekday === undefined ? DAILY : String(weekday),
+      ...(mayFollow && { hint: 'After an update, an export starts at once, whatever the time.' }),
+      choices: days,
+      initial: afterUpdates ? AFTER_UPDATES : weekday === undefined ? DAILY : String(weekday),
     }),
     timeField({
       block: 'time',
@@ -57,8 +65,9 @@ export function readTimetable(
   problems: Record<string, string>,
   mayBeDaily = false,
 ): Timetable | undefined {
-  const weekday = mayBeDaily && day === DAILY ? undefined : Number(day);
-  const { data } = timetable.safeParse({ weekday, time, zone });
+  const others: Record<string, Partial<Timetable>> = { [DAILY]: {}, [AFTER_UPDATES]: { afterUpdates: true } };
+  const other = mayBeDaily ? others[day ?? ''] : undefined;
+  const { data } = timetable.safeParse({ ...(other ?? { weekday: Number(day) }), time, zone });
   if (!isZone(zone)) problems.zone = 'Choose a time zone.';
   else if (data === undefined) problems.time = 'Choose a day and a time.';
   else return data;

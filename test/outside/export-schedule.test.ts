@@ -221,6 +221,58 @@ describe('a scheduled export', () => {
   });
 });
 
+describe('a scheduled export after each update from here', () => {
+  const scene = stage({
+    platform: { exportPlan: { durationMs: 40 } },
+    bot: { env: { DOCS_DOMAIN: 'docs.acme.com' } },
+  });
+  const { asks, told, person, until, sees } = scene;
+  const AFTER = 'After each update from here';
+  const starts = () => scene.platform.starts.length;
+  const exported = (times: number) =>
+    scene.slack.until(() => sees().filter((text) => text.includes('is exported')).length === times);
+
+  async function follows() {
+    await asks('/docs-export schedule');
+    await person('ana').submits({ Domain: 'docs.acme.com', Channel: '#docs', Day: AFTER });
+    await until(['🕒 docs.acme.com · not exported yet\nafter each update from here · set up by ana', MENU]);
+  }
+
+  test('starts once an update has succeeded, and at no other time', async () => {
+    await follows();
+    const listed = told(await asks('/docs-export schedule list'));
+    expect(listed).toContain('docs.acme.com in #docs\nafter each update from here');
+    await asks('/docs-site preview main');
+    await until(['The preview of main is ready.']);
+    scene.platform.site.plan({ logs: ['Error in guides/x.mdx'] });
+    await asks('/docs-site update');
+    await until(['The update of docs.acme.com failed.']);
+    expect(starts()).toBe(0);
+    for (const times of [1, 2]) {
+      await asks('/docs-site update');
+      await exported(times);
+    }
+    await until(['✅ docs.acme.com · exported TIME · 12 pages\nafter each update from here']);
+    expect(starts()).toBe(2);
+  });
+
+  test('waits for its own export, and follows none that began before the update', async () => {
+    await follows();
+    scene.platform.plan({ holdAt: 0.42 });
+    await asks('/docs-export docs.acme.com', { who: 'ben' });
+    await until(['42%']);
+    scene.platform.plan({ holdAt: 0.5 });
+    await asks('/docs-site update');
+    await until(['Static export · scheduled by ana']);
+    await scene.slack.until(() => starts() === 2);
+    await asks('/docs-site update');
+    await scene.slack.until(() => sees().filter((text) => text.includes('is done.')).length === 2);
+    expect(starts()).toBe(2);
+    scene.platform.finish('docs.acme.com');
+    await scene.slack.until(() => starts() === 3);
+  });
+});
+
 let clock = Date.now;
 describe('a scheduled export whose deployment left the settings', () => {
   const configOf = (deployments: string) => `

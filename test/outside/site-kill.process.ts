@@ -57,8 +57,17 @@ async function endsOnce(scene: Stage, what: string, phase: Phase) {
   expect(new Set(shown()).size).toBe(shown().length);
 }
 
+/** The outside calls of a scheduled export after an update, from the poll that shows its end. */
+const CALLS_OF_EXPORT: [string, number][] = [
+  ['GET /v1/project/update-status/{statusId}', 1],
+  ...([2, 3, 4] as const).map((nth): [string, number] => ['chat.postMessage', nth]),
+  ['POST /v1/static-export/jobs', 1],
+  ['GET /v1/static-export/jobs/{jobId}', 1],
+  ['chat.update', 2],
+];
+
 describe('kill -9 of the bot', { timeout: 120_000 }, () => {
-  const scene = stage({ processes: true });
+  const scene = stage({ processes: true, platform: { exportPlan: { durationMs: 300 } } });
   const agents = agentsOn(scene);
 
   test.each(momentsOf(PREVIEW))('%s call %i of %s: one preview', async (phase, nth, name) => {
@@ -72,5 +81,31 @@ describe('kill -9 of the bot', { timeout: 120_000 }, () => {
     await killAt(scene, name, nth, phase);
     await scene.asks('/docs-site update');
     await endsOnce(scene, 'update of the site', phase);
+  });
+
+  test.each(
+    CALLS_OF_EXPORT.flatMap(([name, nth]) =>
+      (['before', 'after'] as const).map((phase) => [phase, nth, name] as const),
+    ),
+  )('%s call %i of %s: one export for each of two updates', async (phase, nth, name) => {
+    const starts = () => scene.platform.starts.length;
+    const exported = (times: number) => () =>
+      scene.sees().filter((text) => text.includes('is exported')).length === times;
+    const asked = () => scene.sees().some((text) => text.includes('⚠️ @ana Did the export'));
+    await scene.asks('/docs-export schedule');
+    await scene.person('ana').submits({ Domain: 'docs.acme.com', Day: 'After each update from here' });
+    await scene.until(['not exported yet', '[⋯ Run now]']);
+    await killAt(scene, name, nth, phase);
+    await scene.asks('/docs-site update');
+    await scene.slack.until(() => exported(1)() || asked(), 60_000, 'an export');
+    if (asked()) {
+      expect(name).toBe('POST /v1/static-export/jobs');
+      await scene.clicks('ana', 'Did the export', phase === 'before' ? 'Start again' : 'Leave it');
+    }
+    const first = asked() && phase === 'after' ? 0 : 1;
+    await scene.slack.until(exported(first), 60_000, 'the first export');
+    await scene.asks('/docs-site update');
+    await scene.slack.until(exported(first + 1), 60_000, 'the second export');
+    expect(starts()).toBe(2);
   });
 });

@@ -10,7 +10,7 @@ import {
 } from '../../jobs/export-schedule/record.ts';
 import { exportScheduleViews } from '../../jobs/export-schedule/view.ts';
 import { changeTimetable } from '../../jobs/schedule/record.ts';
-import type { Project } from '../../projects.ts';
+import { type Project, projectsWithId } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { checkboxField, formView } from '../../slack/modals.ts';
@@ -45,11 +45,13 @@ type Settings = Pick<ExportSchedule, 'timetable' | 'version' | 'paths' | 'deploy
 /** Slack's maximum of checkboxes. */
 const MAX_DEPLOYMENTS = 10;
 
-/** Returns the fields of settings that can be changed. The person may update the deployments of `projects`. */
+/** Returns the fields of settings that can be changed. `mayDeploy`: the person may update deployments. */
 function settingFields(
   { timetable, version, paths, deployments }: Settings,
-  projects: readonly Project[],
+  known: readonly Project[],
+  mayDeploy: boolean,
 ): InputBlock[] {
+  const projects = mayDeploy ? known : [];
   const isOne = projects.filter(({ deployments = [] }) => deployments.length > 0).length === 1;
   const choices = projects.flatMap(({ name: project, deployments = [] }) =>
     deployments.map(({ name }) => ({
@@ -58,7 +60,7 @@ function settingFields(
     })),
   );
   return [
-    ...timetableFields(timetable, true),
+    ...timetableFields(timetable, true, projectsWithId(known).length > 0),
     ...contentFields({ version, paths }, 'Such as "nightly {date}". The day replaces {date}.'),
     ...(choices.length === 0
       ? []
@@ -92,13 +94,17 @@ export function createScheduleView(
     fields: [
       ...siteFields({ domain: docsDomain }, projects),
       placeField(caller, "I'll keep one message there up to date."),
-      ...settingFields({ timetable, deployments: [] }, mayDeploy ? projects : []),
+      ...settingFields({ timetable, deployments: [] }, projects, mayDeploy),
     ],
   });
 }
 
 /** Asks for changes of a schedule. */
-export const changeScheduleView = (run: ExportSchedule, projects: readonly Project[]): ModalView =>
+export const changeScheduleView = (
+  run: ExportSchedule,
+  projects: readonly Project[],
+  mayDeploy = true,
+): ModalView =>
   formView({
     title: 'Change a schedule',
     submit: 'Change',
@@ -107,6 +113,7 @@ export const changeScheduleView = (run: ExportSchedule, projects: readonly Proje
     fields: settingFields(
       run,
       projects.filter(({ name }) => name === run.project),
+      mayDeploy,
     ),
   });
 
@@ -119,7 +126,7 @@ const requireDeploy = async (
 async function openChange(run: ExportSchedule, caller: Caller, tools: CommandTools): Promise<undefined> {
   await requireDeploy(run, tools);
   const mayDeploy = await tools.hasPermission('deploy');
-  await tools.openModal(caller, changeScheduleView(run, mayDeploy ? tools.projects : []), run.id);
+  await tools.openModal(caller, changeScheduleView(run, tools.projects, mayDeploy), run.id);
   return undefined;
 }
 
@@ -145,6 +152,9 @@ export const exportScheduleModal: Modal = {
       const label = exportFlags.version.read(labelAt({ ...target, timetable }, tools.now()));
       if (label.kind === 'unclear') problems.version = label.problem;
     }
+    const isUpdated = projectsWithId(tools.projects).some(({ name }) => name === target?.project);
+    if (target && timetable?.afterUpdates && !isUpdated)
+      problems.day = 'I cannot update this site: my settings have no ID of its project.';
     const chosen = ticked.deployments ?? [];
     if (target && chosen.some((one) => !one.startsWith(`${target.project} `)))
       problems.deployments = `Choose deployments of ${cut(target.project, 40)}, the project of this site.`;

@@ -39,9 +39,17 @@ export const exportScheduleJob = defineRunJob({
   auditLine: ({ owner, channel, site }) => ({
     ...{ user: owner, channel, what: 'export schedule', subject: site },
   }),
-  step: ({ run }, context) => step(run, context),
+  // An entry in the inbox says that an update of the site from here has ended. While it is set up, entries wait.
+  step: async ({ run, inbox }, context) =>
+    inbox.length > 0 && run.state !== 'testing'
+      ? save(afterUpdate(run, context.now()), { consumed: inbox.length })
+      : step(run, context),
   giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
 });
+
+/** Returns the schedule due now, if it follows updates. */
+const afterUpdate = (run: ExportSchedule, nextAtMs: number): ExportSchedule =>
+  run.timetable.afterUpdates ? { ...run, nextAtMs } : run;
 
 async function step(run: ExportSchedule, context: JobContext): Promise<Result> {
   if (run.state === 'testing') return awaitTest(run, standingKey(run.id), exportScheduleViews, context);
@@ -85,9 +93,14 @@ async function acceptExport(run: ExportSchedule, latest: Latest, context: JobCon
   const { runs, wake, now, timing, linksTo: links } = context;
   const wanted = scheduledExport(run, latest.dueAtMs, { links, now });
   const acceptance = await runs.accept(wanted, { claimMs: claimMsOf(timing) });
-  const joined = acceptance.kind === 'claimed';
-  const next = { ...run, latest: { ...latest, run: joined ? acceptance.by : wanted.id, joined } };
-  if (joined) await publishJoined(next, await loadExport(acceptance.by, context), context);
+  const by = acceptance.kind === 'claimed' ? acceptance.by : undefined;
+  const other = by === undefined ? undefined : await loadExport(by, context);
+  // An export from before the update may lack it, so this one runs beside it.
+  const isOlder = run.timetable.afterUpdates && other && other.attemptAtMs < latest.dueAtMs;
+  if (isOlder) await runs.accept(wanted);
+  const joined = by !== undefined && !isOlder;
+  const next = { ...run, latest: { ...latest, run: joined ? by : wanted.id, joined } };
+  if (joined) await publishJoined(next, other, context);
   else await wake(wanted);
   return save(next, { audit: joined ? 'joined a running export' : 'export accepted' });
 }
@@ -176,11 +189,12 @@ async function startDue(run: ExportSchedule, context: JobContext): Promise<Resul
   const checkMs = workCheckMs(isExporting(run) ? run.latest?.dueAtMs : undefined, context);
   if (run.state !== 'active') return wait(checkMs);
   if (nowMs < run.nextAtMs) return wait(Math.min(checkMs, run.nextAtMs - nowMs));
-  // The running export serves this due time, too. While its question is open, the due time waits.
-  if (run.latest?.state === 'running') return save(replan(run, nowMs));
+  const { afterUpdates } = run.timetable;
+  // The running export serves this due time, too, unless that is an update. While its question is open, it waits.
+  if (run.latest?.state === 'running' && !afterUpdates) return save(replan(run, nowMs));
   // Other people may leave the question about their export open for days.
   if (isExporting(run) && !run.latest?.joined) return wait(checkMs);
-  const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, CATCH_UP_MS);
+  const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, afterUpdates ? Infinity : CATCH_UP_MS);
   const owner = dueAtMs === undefined ? undefined : await context.policy.check(run.owner.id, 'export');
   // Slack does not answer.
   if (owner?.kind === 'unknown') return wait(lookupRetryMs(context));

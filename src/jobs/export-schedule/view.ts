@@ -14,7 +14,7 @@ import { updateFact } from '../deployment/view.ts';
 import { onlyPages, WORDS } from '../export/progress-view.ts';
 import { standingKey } from '../export/view.ts';
 import { timetableText } from '../schedule/timetable.ts';
-import { scheduleViews } from '../schedule/view.ts';
+import { nextParts, scheduleViews } from '../schedule/view.ts';
 import { isNotThere, personName, type StateWord } from '../wording-view.ts';
 import { type ExportSchedule, exportScheduleActions } from './record.ts';
 
@@ -70,7 +70,7 @@ function standingMessage(run: ExportSchedule): Message {
     exported && pagesText(exported),
     ...(exported?.updates ?? []).map(updateFact),
     state === 'paused' && !isPaused && stateParts(run),
-    (state === 'active' || state === 'testing') && !waits && ['next: ', moment(run.nextAtMs)],
+    (state === 'active' || state === 'testing') && !waits && nextParts(run, 'next: '),
   ];
   const small = joinFacts(
     timetableText(run.timetable),

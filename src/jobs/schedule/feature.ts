@@ -45,8 +45,9 @@ export function scheduleFeature<Run extends Schedule>(parts: {
 function countParts(what: string, schedules: readonly Schedule[]): Part[] {
   if (schedules.length === 0) return ['Nothing is scheduled.'];
   const paused = schedules.filter(({ state }) => state === 'paused').length;
-  const due = schedules.filter(({ state }) => state === 'active').map(({ nextAtMs }) => nextAtMs);
+  const due = schedules.filter(({ state, timetable }) => state === 'active' && !timetable.afterUpdates);
   const all = countOf(schedules.length, what);
-  const next: Part[] = due.length > 0 ? [', next ', moment(Math.min(...due))] : [];
+  const next: Part[] =
+    due.length > 0 ? [', next ', moment(Math.min(...due.map(({ nextAtMs }) => nextAtMs)))] : [];
   return [all, ...next, ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : [])];
 }

@@ -1,22 +1,27 @@
 import { z } from 'zod';
 
-/** A weekly or daily time, in the local time of a zone. */
+/** A weekly or daily time, in the local time of a zone; or in its place, each update of the site from here. */
 export const timetable = z.object({
   /** 1 is Monday, 7 is Sunday; every day if missing. */
   weekday: z.number().int().min(1).max(7).optional(),
   /** 24-hour `HH:MM`. */
   time: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/),
   zone: z.string(),
+  afterUpdates: z.literal(true).optional(),
 });
 export type Timetable = z.infer<typeof timetable>;
 
 export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
+/** The latest time of `Temporal`: no time is due. An update makes the schedule due. */
+const NEVER_MS = 8.64e15;
+
 /**
  * Returns the first moment after `afterMs` at which the timetable is due. Clock changes keep the local hour. A skipped time
  * is due later by the length of the skip; a repeated time is due at its first occurrence.
  */
-export function nextOccurrence({ weekday, time, zone }: Timetable, afterMs: number): number {
+export function nextOccurrence({ weekday, time, zone, afterUpdates }: Timetable, afterMs: number): number {
+  if (afterUpdates) return NEVER_MS;
   const after = Temporal.Instant.fromEpochMilliseconds(Math.floor(afterMs)).toZonedDateTimeISO(zone);
   // Starts a day earlier, since a zone that skips a whole day moves its times to the next.
   const start = after.toPlainDate().subtract({ days: 1 });
@@ -71,6 +76,7 @@ export function isZone(text: string): boolean {
 }
 
 /** Returns a timetable as people say it: "Mondays 09:00 Europe/Berlin", "every day 09:00 UTC". */
-export function timetableText({ weekday, time, zone }: Timetable): string {
+export function timetableText({ weekday, time, zone, afterUpdates }: Timetable): string {
+  if (afterUpdates) return 'after each update from here';
   return `${weekday === undefined ? 'every day' : `${WEEKDAYS[weekday - 1]}s`} ${time} ${zone}`;
 }

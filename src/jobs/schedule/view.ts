@@ -43,6 +43,10 @@ interface Words<Own extends string> {
 
 export type ScheduleViews<Run extends Schedule> = ReturnType<typeof scheduleViews<Run, never>>;
 
+/** The next due time; empty if only an update makes it due. */
+export const nextParts = ({ timetable, nextAtMs }: Schedule, label = 'next '): Part[] =>
+  timetable.afterUpdates ? [] : [label, moment(nextAtMs)];
+
 /** Returns the views that the schedules of all features have. */
 export function scheduleViews<Run extends Schedule, Own extends string>(words: Words<Own>) {
   const labelOf: Record<string, string> = { ...labels, ...words.labels };
@@ -69,9 +73,9 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     { channel: run.channel },
   ];
 
-  const whenParts = (run: Run): Part[] => {
-    const when = timetableText(run.timetable);
-    return run.state === 'active' ? ['next ', moment(run.nextAtMs), ` · ${when}`] : [when];
+  const whenParts = (run: Run, label = 'next '): Part[] => {
+    const [next, when] = [nextParts(run, label), timetableText(run.timetable)];
+    return run.state === 'active' && next.length > 0 ? [...next, ` · ${when}`] : [when];
   };
 
   function stateParts(run: Run, readerId?: string): Part[] {
@@ -79,7 +83,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
       case 'testing':
         return ['being set up'];
       case 'active':
-        return ['next ', moment(run.nextAtMs)];
+        return nextParts(run);
       case 'paused':
         if (run.pausedBy === 'failures') return [`paused after ${countOf(run.failures, 'failure')}`];
         if (run.pausedBy === 'permission')
@@ -119,11 +123,11 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     menuOf,
 
     /** A schedule in one line, for a list that only `readerId` sees: project, channel, and next due time. */
-    line: (run: Run, readerId?: string): Part[] => [
-      ...placeParts(run),
-      ` · ${timetableText(run.timetable)} · `,
-      ...stateParts(run, readerId),
-    ],
+    line(run: Run, readerId?: string): Part[] {
+      const state = stateParts(run, readerId);
+      const when = ` · ${timetableText(run.timetable)}${state.length > 0 ? ' · ' : ''}`;
+      return [...placeParts(run), when, ...state];
+    },
 
     /** The same as an entry of a list, with its actions; a state that needs attention is in full size. */
     entry(run: Run, readerId: string): Message {
@@ -154,7 +158,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     created: (run: Run): Message =>
       layout({
         lines: [[{ bold: 'Set up' }, ` · ${words.what} of ${site(run)} in `, { channel: run.channel }]],
-        small: [['first one ', moment(run.nextAtMs), ` · ${timetableText(run.timetable)}`]],
+        small: [whenParts(run, 'first one ')],
         buttons: primaryFirst(run, ...(words.first ? [words.first] : []), words.now, 'change', 'remove'),
       }),
 

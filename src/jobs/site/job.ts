@@ -2,8 +2,10 @@ import { DocsApiError } from '../../docs-api/errors.ts';
 import { loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { NOT_STARTED_REASONS } from '../export/job.ts';
+import { exportScheduleKind } from '../export-schedule/record.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
 import { nextFailure, nextPollMs, type PollFailure, pollJob } from '../polling.ts';
+import { schedulesOf } from '../schedule/record.ts';
 import { noPlaceMessage } from '../wording-view.ts';
 import { siteNeeds, startLimit } from './feature.ts';
 import { advance, previewAlias, previewSupport, type SiteEnding, type SiteRun, siteRun } from './record.ts';
@@ -159,13 +161,22 @@ async function poll(run: SiteRun, context: JobContext): Result {
     return isLost ? end(run, { kind: 'lost' }, context) : retryAfter(run, failure, context);
   }
   const { status, rawStatus, log } = polled.job;
-  // Schedules that export a site after each update from here would be woken here.
+  if (status === 'success' && run.branch === undefined) await wakeSchedules(run, context);
   if (status === 'success') return end(run, { kind: 'done' }, context);
   if (status === 'failure') return end(run, { kind: 'failed', log }, context);
   return pollLater(
     { ...run, status: status === 'unknown' ? rawStatus : status, pollFailure: undefined },
     context,
   );
+}
+
+/** The schedules that follow updates of the site export it, once for this update. */
+async function wakeSchedules({ id, teamId, project }: SiteRun, { runs, wake }: JobContext) {
+  for (const one of await schedulesOf(exportScheduleKind, teamId, runs)) {
+    if (one.project !== project || !one.timetable.afterUpdates) continue;
+    await runs.appendToInbox(one.job, one.id, { event: {}, dedupeKey: `update ${id}` });
+    await wake(one);
+  }
 }
 
 /** Answers privately if nothing could be posted. */

@@ -25,6 +25,7 @@ const latest = (ending: Latest['ending'], changes: Partial<Latest> = {}): Partia
 const exported = { atMs: NOW_MS, pages: 412, pagesBefore: 409, updates: [] };
 const notified = { id: 'u1', deployment: 'production', state: 'notified', notifiedAtMs: NOW_MS } as const;
 const before = { exported: { ...exported, atMs: NOW_MS - DAY } };
+const following = { timetable: { time: '06:00', zone: 'UTC', afterUpdates: true } } as const;
 const byFailures = { state: 'paused', pausedBy: 'failures', failures: 3 } as const;
 
 const standing = (name: string, changes: Partial<ExportSchedule> = {}) =>
@@ -62,9 +63,11 @@ export const exportScheduleStates: GalleryState[] = [
   standing('paused by failures', { ...byFailures, ...latest('failed') }),
   standing('paused, exporting', { ...byFailures, ...latest('failed', { state: 'running' }) }),
   standing('owner left', { state: 'paused', pausedBy: 'permission', ownerLeft: true }),
+  standing('after updates', { ...following, ...latest('done'), exported }),
   standing('removed', { state: 'removed', ...latest('done'), exported }),
 
   note('created', views.created(aSchedule())),
+  note('created, after updates', views.created(aSchedule(following))),
   note('changed', views.changed(aSchedule({ timetable: { weekday: 1, time: '06:00', zone: 'UTC' } }))),
   note('not in the channel', views.noPlace(aSchedule(), 'not_in_channel')),
   note('one left out', notes.skipped([NOW_MS - 2 * DAY])),
@@ -83,6 +86,7 @@ export const exportScheduleStates: GalleryState[] = [
 
   listed('being set up', { state: 'testing' }),
   listed('active'),
+  listed('after updates', following),
   listed('paused', { state: 'paused', pausedBy: 'permission' }),
   listed('owner left', { state: 'paused', pausedBy: 'permission', ownerLeft: true }),
 
@@ -97,6 +101,10 @@ export const exportScheduleStates: GalleryState[] = [
   modal(
     'schedule/modal/create, one domain, no zone',
     createScheduleView('UTC', aCaller(), tools(beta), false),
+  ),
+  modal(
+    'schedule/modal/change, follows updates',
+    changeScheduleView(aSchedule(following), [{ ...acme, name: 'default', projectId: 'prj_acme' }]),
   ),
   modal(
     'schedule/modal/change',
