@@ -109,6 +109,21 @@ describe('[Preview] in a followed thread', () => {
     await card('#docs', 'Ready');
   });
 
+  test.each([
+    ['of a branch that a person typed', '/docs-site preview agent/old', 'Not found', 'no such branch, or'],
+    ['that names the branch', undefined, 'No branch agent/quickstart', 'The platform said: "No branch'],
+  ])('stays if the platform answers 404 %s', async (_, command, error, text) => {
+    const { card: root } = await follows();
+    scene.platform.wire.order(PREVIEW, { kind: 'answer', status: 404, body: { error } });
+    await (command ? scene.asks(command) : person('ana').clicks(root, 'Preview'));
+    await inThread(text);
+    const other = await follows();
+    for (const { ts } of [root, other.card]) {
+      const shown = scene.slack.messages.find((one) => one.ts === ts);
+      expect(shown && agents.read(shown)).toContain('[Preview]');
+    }
+  });
+
   test('of a new job stands below its pull request, once its branch is known', async () => {
     scene.platform.agent.plan({ branch: 'agent/limits', durationMs: 100 });
     await scene.asks('/docs-agent new Describe the limits');
@@ -146,11 +161,15 @@ describe('/docs-site', () => {
     expect(builds()).toEqual([undefined]);
     await clicks('ben', 'is done.', 'Export it');
     await until(['Exporting']);
+    scene.platform.finish('docs.acme.com');
+    await until(['is exported']);
+    for (const who of ['ben', 'ana'] as const) await clicks(who, 'is done.', 'Export it');
     expect(scene.platform.starts).toMatchObject([{ domain: 'docs.acme.com' }]);
     expect(await audit()).toEqual([
       'ana /docs-site update of docs.acme.com → accepted',
       'ana site update of docs.acme.com → ended: done',
       expect.stringContaining('docs.acme.com'),
+      expect.stringContaining('docs.acme.com → ended: done'),
     ]);
   });
 
@@ -260,5 +279,20 @@ describe('who may', () => {
     expect(scene.toldLast('ben')).toBe(refused);
     expect(scene.platform.site.builds).toEqual([]);
     expect(scene.platform.wire.calls.filter(({ name }) => name === STATUS)).toEqual([]);
+  });
+
+  test('counts once more right before the start, which may have waited', async () => {
+    const ana = scene.slack.workspace.users.find(({ name }) => name === 'ana');
+    if (ana === undefined) throw new Error('no ana');
+    // The line about it is posted after the request was accepted.
+    const stop = scene.slack.wire.onCall(({ name }) => {
+      if (name === 'chat.postMessage') ana.deleted = true;
+      return undefined;
+    });
+    await scene.asks('/docs-site update');
+    await scene.until(["You can't preview or update sites here, so nothing was started."]);
+    stop();
+    ana.deleted = false;
+    expect(scene.platform.site.builds).toEqual([]);
   });
 });

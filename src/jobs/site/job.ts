@@ -4,7 +4,7 @@ import type { JobContext } from '../context.ts';
 import { NOT_STARTED_REASONS } from '../export/job.ts';
 import { exportScheduleKind } from '../export-schedule/record.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
-import { nextFailure, nextPollMs, type PollFailure, pollJob } from '../polling.ts';
+import { lookupRetryMs, nextFailure, nextPollMs, type PollFailure, pollJob } from '../polling.ts';
 import { schedulesOf } from '../schedule/record.ts';
 import { noPlaceMessage } from '../wording-view.ts';
 import { siteNeeds, startLimit } from './feature.ts';
@@ -58,7 +58,7 @@ export const siteStartStep = ({ attempt }: Pick<SiteRun, 'attempt'>) => `start.$
 
 /** Starts it at the platform, once. */
 async function start(run: SiteRun, context: JobContext): Result {
-  const { now, projects, rateLimiter, timing, log } = context;
+  const { now, policy, projects, rateLimiter, timing, log } = context;
   if (now() < run.nextPollAtMs) return wait(run.nextPollAtMs - now());
   // A person chose to start again, but the first start's answer has come: it did start.
   const late = run.attempt > 1 ? await beginLate(run, run.attempt - 1, context) : undefined;
@@ -69,10 +69,12 @@ async function start(run: SiteRun, context: JobContext): Result {
   const limit = docs && startLimit(branch !== undefined, organization, docs.keyId);
   const slotInMs = limit ? await rateLimiter.takeSlot(limit, { id: `${run.id} ${run.attempt}` }) : 0;
   if (slotInMs > 0) return retryAfter(run, { kind: 'limit', inARow: 1, nextMs: now() + slotInMs }, context);
-  // The project may be lost since the request. A start from before is still found.
+  // The project or the permission may be lost since the request. A start from before is still found.
+  const permission = await policy.check(run.by.id, 'site');
+  if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
   const outcome = await context.callOnce(run, siteStartStep(run), timing.docsCallMs, async (isTooLate) => {
-    if (docs === undefined || projectId === undefined)
-      throw new DocsApiError('updateSite', 'bad_request', { happened: 'no', what: 'no project' });
+    if (docs === undefined || projectId === undefined || permission.kind === 'refused')
+      throw new DocsApiError('updateSite', 'bad_request', { happened: 'no', what: 'not permitted' });
     return branch === undefined
       ? docs.updateSite({ projectId }, { isTooLate })
       : docs.previewBranch({ projectId, branch }, { isTooLate });
@@ -85,6 +87,8 @@ async function start(run: SiteRun, context: JobContext): Result {
     return save(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
   }
   if (!(error instanceof DocsApiError)) throw error;
+  if (permission.kind === 'refused')
+    return end(run, { kind: 'notStarted', why: 'permission', reason: permission.contacts }, context);
   if (limit && error.kind === 'rate_limited')
     await rateLimiter.hold(limit, nextFailure(run.pollFailure, error, context).nextMs - now());
   if (limit && projectId !== undefined) return handleRefusal(run, error, context);
@@ -100,12 +104,15 @@ async function handleRefusal(run: SiteRun, error: DocsApiError, context: JobCont
   const maxWaitMs = retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
   if (error.retryable && failure.nextMs <= run.sinceMs + maxWaitMs) return retryAfter(run, failure, context);
   log.info({ run: run.id, err: error }, 'the platform refused a preview or an update');
-  const isUnsupported = kind === 'not_found' || kind === 'unsupported';
-  if (isUnsupported && run.branch !== undefined) {
+  // If the platform names the branch, it has the operation.
+  const namesBranch = run.branch !== undefined && reason?.includes(run.branch) === true;
+  const isUnsupported = (kind === 'not_found' || kind === 'unsupported') && !namesBranch;
+  // A branch that a person typed may not exist.
+  if (isUnsupported && run.thread) {
     await figures.markUnsupported(previewSupport(run.teamId, run.project));
-    const thread = run.thread && { job: 'agent-thread', id: run.thread.id };
-    if (thread) await runs.appendToInbox(thread.job, thread.id, { event: { kind: 'noPreviews' } });
-    if (thread) await wake(thread);
+    const thread = { job: 'agent-thread', id: run.thread.id };
+    await runs.appendToInbox(thread.job, thread.id, { event: { kind: 'noPreviews' } });
+    await wake(thread);
   }
   const why = isUnsupported ? 'unsupported' : (NOT_STARTED_REASONS[kind] ?? 'other');
   const needsOperator = why === 'key' || why === 'plan';

@@ -9,10 +9,13 @@ const ending = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('done') }),
   /** The platform could not build it; `log` has the lines that say why. */
   z.object({ kind: z.literal('failed'), log: z.array(z.string()) }),
-  /** The platform certainly did not start it. `unsupported`: it lacks the operation. */
+  /**
+   * The platform certainly did not start it. `unsupported`: it lacks the operation. `permission`: the person may no
+   * longer ask for it, and `reason` is the contact.
+   */
   z.object({
     kind: z.literal('notStarted'),
-    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'unsupported', 'other']),
+    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission', 'unsupported', 'other']),
     reason: z.string().optional(),
     /** The admins were alerted of the rejected key or the forbidden request. */
     adminsAlerted: z.boolean().optional(),

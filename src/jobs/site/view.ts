@@ -6,6 +6,7 @@ import {
   answeredStart,
   buttonUrl,
   nameTo,
+  notPermittedText,
   notStartedReason,
   personName,
   platformReasonText,
@@ -91,10 +92,9 @@ function endingMessage(run: SiteRun, ending: Exclude<SiteEnding, { kind: 'left' 
     }
     case 'notStarted': {
       const { why, reason = '', adminsAlerted } = ending;
+      if (why === 'permission') return said([notPermittedText('site', reason)]);
       const because =
-        why === 'unsupported'
-          ? `this platform doesn't let me make ${run.branch === undefined ? 'updates' : 'previews'}`
-          : notStartedReason(why, run, adminsAlerted);
+        why === 'unsupported' ? unsupportedReason(run) : notStartedReason(why, run, adminsAlerted);
       const reasonLine = singleLine(reason) !== '' && platformReasonText(reason);
       return said([`The ${what} was not started: ${because}.`, reasonLine]);
     }
@@ -110,6 +110,12 @@ function endingMessage(run: SiteRun, ending: Exclude<SiteEnding, { kind: 'left' 
         `ref ${ending.ref}`,
       );
   }
+}
+
+function unsupportedReason({ branch, thread }: SiteRun): string {
+  if (branch === undefined) return "this platform doesn't let me make updates";
+  // A typed branch may not exist.
+  return `${thread ? 'this platform' : 'the platform knows no such branch, or'} doesn't let me make previews`;
 }
 
 /** A preview that is ready, also once it is older than the agent's work. */
