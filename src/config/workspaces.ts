@@ -19,17 +19,20 @@ const principalProblem =
 
 const principal = matching(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
 
-export const allowSchema = z.strictObject(
-  {
-    export: list(principal).default(['everyone']),
-    agent: list(principal).default(['everyone']),
-    digest: list(principal).default(['everyone']),
-    site: list(principal).default([]),
-    deploy: list(principal).default([]),
-    admin: list(principal).default([]),
-  },
-  mapProblem,
-);
+const people = list(principal);
+
+const givenAllow = z
+  .strictObject(
+    { export: people, agent: people, digest: people, site: people, deploy: people, admin: people },
+    mapProblem,
+  )
+  .partial();
+
+export const allowSchema = givenAllow.transform((given) => {
+  const everyone = ['everyone'];
+  const usual = { export: everyone, agent: everyone, digest: everyone, site: [], deploy: [], admin: [] };
+  return Object.assign<Record<keyof typeof usual, string[]>, typeof given>(usual, given);
+});
 
 const contactProblem =
   'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';
@@ -67,7 +70,7 @@ export const workspaceSchema = (env: Env) =>
         botToken: slackSecret(env, 'a bot token', 'ACME_BOT_TOKEN', 'xoxb-'),
         signingSecret: slackSecret(env, 'a signing secret', 'ACME_SIGNING_SECRET', '').optional(),
         appToken: slackSecret(env, 'an app-level token', 'ACME_APP_TOKEN', 'xapp-').optional(),
-        allow: allowSchema.optional(),
+        allow: givenAllow.optional(),
         contact: contact.optional(),
       },
       mapProblem,
@@ -183,11 +186,11 @@ export function workspacesOf(
         ...{ projects, docsDomain, allow: file.allow, contact: file.contact },
       },
     ];
-  return Object.entries(workspaces).map(([name, { allow = file.allow, contact = file.contact, ...own }]) => {
+  return Object.entries(workspaces).map(([name, { allow, contact = file.contact, ...own }]) => {
     const seen = projects.filter((project) => project.workspaces?.includes(name) ?? true);
     const takesDomain = seen.some(({ domains = [docsDomain] }) => domains.some((one) => one === docsDomain));
     return {
-      ...{ ...own, name, allow, contact },
+      ...{ ...own, name, contact, allow: Object.assign({}, file.allow, allow) },
       ...{ projects: seen, docsDomain: takesDomain ? docsDomain : undefined },
     };
   });

@@ -22,7 +22,7 @@ describe('a password that an address cannot hold as it is', () => {
     ]);
   });
 
-  test.each(addresses)('no part of it is in a log, also if a line repeats %s', (address) => {
+  test.each(addresses)('no part of it is in a log, whoever repeats %s', (address) => {
     for (const secrets of [[], secretsInAddress(address)]) {
       const { log, text } = keptLog('trace', secrets);
       log.fatal(

@@ -78,7 +78,7 @@ describe('a value as docker keeps it', () => {
 });
 
 describe('settings that cannot work', () => {
-  test('are printed all at once, each with its fix', () => {
+  test('are told all at once, each with its fix', () => {
     expect(problemsOf({})).toEqual([
       'SLACK_BOT_TOKEN is missing. Copy it from your Slack app, "OAuth & Permissions", Bot User OAuth Token.',
       "DOCS_API_URL is missing. Set it to the base address of the docs platform's API.",

@@ -52,6 +52,12 @@ test('each workspace has its secrets, people and projects', () => {
     if (/TOKEN|SECRET/.test(name)) expect(secretsOf(settings)).toContain(value);
 });
 
+test('a workspace that names only some permissions keeps the others of the file', () => {
+  const one = `workspaces: { globex: ${globex} }\nallow: { agent: [S0DOCS], admin: [U0BEN] }\n`;
+  const [only] = readSettings(withFile(one)).workspaces;
+  expect(only?.allow).toMatchObject({ agent: ['S0DOCS'], admin: ['U0ANA'], export: ['everyone'] });
+});
+
 test.each<[string, string, NodeJS.ProcessEnv?]>([
   [
     'workspaces has no workspace. Add one, or remove it to use the tokens of the environment.',
