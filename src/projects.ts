@@ -2,7 +2,7 @@
 export interface Project {
   /** Its name in the file; `default` without one. */
   name: string;
-  /** For agent jobs and analytics. */
+  /** For everything but exports. */
   projectId: string | undefined;
   /** The organization whose limit of analytics requests it shares; by default, its key's. */
   organization?: string | undefined;
@@ -82,7 +82,7 @@ export function resolveProject(projects: readonly Project[], { named, channel, d
     : { kind: 'ambiguous' as const, among: candidates };
 }
 
-/** Projects with an id, which the platform requires for agent jobs and analytics. */
+/** Projects with an id, which the platform requires for everything but exports. */
 export const projectsWithId = (projects: readonly Project[]): Project[] =>
   projects.filter(({ projectId }) => projectId !== undefined);
 

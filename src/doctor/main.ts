@@ -151,7 +151,7 @@ async function checkProject(settings: Settings, project: Project): Promise<Line>
   const idName = project.domains === undefined ? 'DOCS_PROJECT_ID' : `projectId of project ${name}`;
   const copy = 'from the API keys page of the dashboard.';
   const isUnset = project.projectId === undefined;
-  const unset = `It is not set: exports work, the agent and digests do not. Copy the project's id ${copy}`;
+  const unset = `It is not set: exports work; the agent, digests, previews and updates do not. Copy the project's id ${copy}`;
   let last: DocsApiRequest | undefined;
   const log = (request: DocsApiRequest) => {
     last = request;

@@ -53,7 +53,7 @@ const OTHER_QUESTIONS: readonly Question[] = [
   },
   {
     variable: 'DOCS_PROJECT_ID',
-    text: "The project's id, for the docs agent and digests (the same page)",
+    text: "The project's id, for the docs agent, digests, previews and updates (the same page)",
     unless: ['DOCKET_CONFIG'],
   },
 ];
@@ -85,7 +85,7 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
 /** Asks for each missing or malformed setting, and saves and checks the answers. Returns whether all is well then. */
 async function askForSettings(
   variables: NodeJS.ProcessEnv,
-  publicUrl: string | undefined,
+  typedUrl: string | undefined,
   workspace: string | undefined,
   terminal: Terminal,
 ): Promise<boolean> {
@@ -107,10 +107,20 @@ async function askForSettings(
   const problems = file.problem === undefined ? problemsOf(env) : [file.problem];
   terminal.say(render(problems.map((problem) => wrong('Settings', problem))));
   if (problems.length > 0) return false;
-  configureOutgoing(readPartialSettings(env));
+  const settings = readPartialSettings(env);
+  configureOutgoing(settings);
 
+  // The file says how Slack reaches a workspace's app.
+  const overSocket = settings.workspaces.some(({ name, appToken }) => name === workspace && appToken);
+  const publicUrl = own && overSocket ? undefined : typedUrl;
+  const isNew = !isSet(questions[0]?.variable ?? '');
+  if (own && isNew && !overSocket && publicUrl === undefined) {
+    const command = `npm run setup -- --workspace ${workspace} ${PLACEHOLDER}`;
+    terminal.say(`The file gives ${workspace} no appToken. Add the address that Slack reaches: ${command}\n`);
+    return false;
+  }
   const notUsed = publicUrl === undefined ? 'SLACK_SIGNING_SECRET' : 'SLACK_APP_TOKEN';
-  if (!isSet(questions[0]?.variable ?? '')) terminal.say(createAppText(publicUrl, workspace));
+  if (isNew) terminal.say(createAppText(publicUrl, workspace));
   for (const { variable, text: question, unless = [], isHidden = isSecret(variable) } of questions) {
     if (variable === notUsed || [variable, ...unless].some(isSet)) continue;
     for (;;) {
@@ -181,7 +191,7 @@ ${createAppUrl(readFileSync(inRoot('manifest.yml'), 'utf8'), publicUrl, workspac
 
 2. On its page, choose "Install to Workspace".${overSocket ? ' Then "Basic Information", App-Level Tokens, "Generate": with the scope connections:write.' : ''}
 3. Copy the ${overSocket ? 'two tokens' : 'token and the signing secret'} here; what you paste is not shown, and goes to .env, which only you can read.
-${overSocket ? '\nThis sets up Socket Mode, which needs no public address. To use one: npm run setup -- https://docket.example.com\n' : ''}
+${overSocket ? `\nThis sets up Socket Mode, which needs no public address. To use one: ${workspace ? 'name a signingSecret in place of the appToken' : `npm run setup -- ${PLACEHOLDER}`}\n` : ''}
 `;
 }
 

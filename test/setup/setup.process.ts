@@ -152,6 +152,31 @@ describe.skipIf(!hasScript)('npm run setup in a terminal', () => {
     for (const secret of [slack.tokens.bot, slack.tokens.app]) expect(output).not.toContain(secret);
   });
 
+  test('of a workspace follows the file: a signing secret needs an address, an app-level token none', async () => {
+    const config = join(root, 'docket.yml');
+    const workspaces = `
+  acme: { botToken: { env: ACME_BOT }, signingSecret: { env: ACME_SECRET } }
+  globex: { botToken: { env: GLOBEX_BOT }, appToken: { env: GLOBEX_APP } }`;
+    const projects = '{ docs: { projectId: prj_1, workspaces: [acme, globex] } }';
+    writeFileSync(config, `workspaces: ${workspaces}\nprojects: ${projects}\n`);
+    writeFileSync(file(), `DOCS_API_KEY=${platform.apiKey}\nDOCKET_CONFIG=${config}\n`, { mode: 0o600 });
+    inTerminal('--workspace', 'acme');
+    await shows('npm run setup -- --workspace acme https://docket.example.com');
+    expect(await closed).toEqual([1, null]);
+    expect(output).not.toContain('manifest_json');
+    inTerminal('--workspace', 'acme', 'https://docket.acme.com');
+    await shows('docket.acme.com%2Fslack%2Facme%2Fevents');
+    await shows('Copy the token and the signing secret here');
+    await answers('Bot token', slack.tokens.bot);
+    await shows('Signing secret');
+    child.kill('SIGKILL');
+    inTerminal('--workspace', 'globex', 'https://docket.acme.com');
+    await shows('manifest_json');
+    await shows('Copy the two tokens here');
+    expect(output).not.toMatch(/docket\.acme\.com%2Fslack/);
+    await shows('Bot token');
+  });
+
   test('after Ctrl-C it asks only for the rest, and keeps what else is in .env', async () => {
     writeFileSync(
       join(root, 'linked.env'),
