@@ -3,8 +3,8 @@ import { alertsOf, alertsToPost, quietAfter, USUAL_DAYS } from '../src/jobs/dige
 import type { Alert } from '../src/jobs/digest/schedule/record.ts';
 
 /**
- * What the rule for unusual days finds in simulated years, beside the rule before it: alerts where nothing happened, and
- * the share of real changes that it finds. `--years 400`: so many for each change.
+ * What the rule for unusual days tells in simulated years, beside the rule before it: alerts where nothing happened, and
+ * the share of real changes that is told. `--years 400`: so many for each change.
  */
 const at = process.argv.indexOf('--years');
 const YEARS = at < 0 ? 200 : Number(process.argv[at + 1]);
@@ -69,7 +69,7 @@ function simulate(series: Series, days: number, { next, normal }: ReturnType<typ
   });
 }
 
-/** Returns the alerts of a day, given it and the days before, the latest first. */
+/** Returns what is told of a day, given it and the days before, the latest first. */
 type Watch = (days: readonly Counts[], day: number) => Alert[];
 
 function newRule(): Watch {
@@ -106,7 +106,7 @@ function oldRule(): Watch {
   };
 }
 
-/** What happens from a Monday on, and which alert has to come since which day. */
+/** What happens from a Monday on, and what has to be told since which day. */
 interface Change {
   name: string;
   change: (views: Counts, day: number) => Counts;
@@ -142,8 +142,8 @@ const simulated = (seed: number, days: number): Counts[] => {
   return human.map((views, day) => ({ human: views, ai: ai[day] ?? 0 }));
 };
 
-/** Returns the alerts of each day, from the first that has enough before it. */
-function alertsByDay(days: readonly Counts[], watch: Watch): { day: number; alerts: Alert[] }[] {
+/** Returns what is told on each day, from the first that has enough before it. */
+function told(days: readonly Counts[], watch: Watch): { day: number; alerts: Alert[] }[] {
   const all: { day: number; alerts: Alert[] }[] = [];
   for (let day = USUAL_DAYS; day < days.length; day += 1) {
     const alerts = watch(days.slice(day - USUAL_DAYS, day + 1).toReversed(), day);
@@ -153,19 +153,19 @@ function alertsByDay(days: readonly Counts[], watch: Watch): { day: number; aler
 }
 
 const falseAlerts = (rule: () => Watch) =>
-  Array.from(
-    { length: YEARS },
-    (_, seed) => alertsByDay(simulated(seed, USUAL_DAYS + YEAR), rule()).length,
-  ).reduce((sum, one) => sum + one, 0) / YEARS;
+  Array.from({ length: YEARS }, (_, seed) => told(simulated(seed, USUAL_DAYS + YEAR), rule()).length).reduce(
+    (sum, one) => sum + one,
+    0,
+  ) / YEARS;
 
-/** Returns after how many days each change had an alert; `Infinity`: it never had one. */
+/** Returns after how many days each change was told; `Infinity`: it never was. */
 function delays({ change, by, up, since = 0 }: Change, rule: () => Watch): number[] {
   return Array.from({ length: YEARS }, (_, seed) => {
     const start = USUAL_DAYS + 7 * (1 + (seed % 4));
     const days = simulated(10_000 + seed, start + 28).map((views, day) =>
       day < start ? views : change(views, day - start),
     );
-    const first = alertsByDay(days, rule()).find(
+    const first = told(days, rule()).find(
       ({ day, alerts }) =>
         day >= start + since && alerts.some((one) => one.by === by && one.now > one.usual === up),
     );
@@ -182,7 +182,7 @@ const row = (...cells: string[]) =>
   );
 const percent = (share: number) => `${Math.round(100 * share)}%`;
 
-console.log(`${YEARS} simulated years; an alert within one day comes on the morning after it.\n`);
+console.log(`${YEARS} simulated years; told within one day: on the morning after it.\n`);
 const rules = [
   { name: 'old', rule: oldRule },
   { name: 'new', rule: newRule },

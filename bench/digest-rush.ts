@@ -125,7 +125,7 @@ async function awaitComplete(editions: string[], untilMs: number, runs: Runs): P
   }
 }
 
-console.log(`${schedules} digests of ${PROJECTS.length} projects in ${channels} channels, due at the same moment; at the same time, for ${seconds(forMs)},
+console.log(`${schedules} digests of ${PROJECTS.length} projects in ${channels} channels, due at the same moment; meanwhile, for ${seconds(forMs)},
 ${workText(seconds)}.
 `);
 const without = await measure(false);

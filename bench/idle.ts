@@ -17,7 +17,7 @@ import { usageOf } from './parts/usage.ts';
 
 /**
  * What Docket takes while nobody asks for anything, as `npm start` starts it: from the start of its process to /readyz,
- * its memory, and its share of a processor. Its Redis is a process of its own, which is measured separately.
+ * its memory, and its share of a processor. With a Redis of its own, which is a process of its own and told apart.
  */
 const READY_MS = 1000;
 const MEMORY_MB = 125;

@@ -27,7 +27,7 @@ const env = {
 const first = await world.startWorker(env);
 await world.watch(EXPORTS);
 
-/** Returns polls a second, and how much of a core each process of Docket uses for them. */
+/** Returns polls a second, and how much of a core each process of Docket uses meanwhile. */
 async function measure(pids: number[]) {
   await pause(SETTLE_MS);
   const cpu = () => pids.reduce((sum, pid) => sum + usageOf(pid).cpuMs, 0);

@@ -111,7 +111,7 @@ const done = measured.filter(({ cardLagMs }) => cardLagMs >= 0).length;
 const lags = of('endingLagMs');
 const pollsPerSecond = (polls.length * 1000) / (Math.max(...polls) - Math.min(...polls));
 const [mostPolls, mostEdits] = [peak(polls, 1000), peak(edits, 60_000)];
-const others = slack.wire.calls.length - of('edits').reduce((sum, one) => sum + one, 0);
+const besides = slack.wire.calls.length - of('edits').reduce((sum, one) => sum + one, 0);
 const progressEdits = of('edits').reduce((sum, one) => sum + one, 0);
 
 printTable([
@@ -132,7 +132,7 @@ printTable([
     what: 'edits of an export at its end: min / median / max',
     figure: spread(of('finalEdits'), String),
   },
-  { what: 'calls to Slack for an export, beside progress', figure: (others / count).toFixed(2) },
+  { what: 'calls to Slack for an export, beside progress', figure: (besides / count).toFixed(2) },
   { what: 'edits in any 60 s (≤ 50)', figure: String(mostEdits), held: mostEdits <= EDITS_PER_MINUTE },
   { what: 'polls of the platform', figure: `${polls.length}, ${pollsPerSecond.toFixed(1)} a second` },
   {

@@ -12,7 +12,7 @@ export interface Call {
   name: string;
   atMs: number;
   detail: Record<string, unknown>;
-  /** The port it came in on, another one for each caller; empty without one. */
+  /** The port it came in on, which tells callers apart; empty without one. */
   port: string;
   /** What the caller got: an HTTP status, or `reset` / `hang`. Missing while the call is being answered. */
   outcome?: string;
@@ -95,7 +95,7 @@ export function createWire(nowMs: () => number): Wire {
     return order.fault;
   }
 
-  async function announce(call: Call, phase: Phase): Promise<void> {
+  async function tell(call: Call, phase: Phase): Promise<void> {
     for (const listener of listeners) await listener(call, phase);
   }
 
@@ -104,13 +104,13 @@ export function createWire(nowMs: () => number): Wire {
     call: Call,
     effect: Effect,
   ): Promise<Response> {
-    await announce(call, 'before');
+    await tell(call, 'before');
     const fault = takeFault(call);
     if (fault?.kind === 'delay') await new Promise((resolve) => setTimeout(resolve, fault.ms));
     const spoil = spoilerOf(fault);
     if (spoil?.when === 'before') return spoil.answer(c, call);
     const answer = await effect();
-    await announce(call, 'after');
+    await tell(call, 'after');
     if (spoil) return spoil.answer(c, call);
     call.outcome = String(answer.status);
     return answer;

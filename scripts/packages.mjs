@@ -81,7 +81,7 @@ function hasNode(root) {
   return existsSync(join(binFolder(root), 'node')) || major(process.version) >= APP_NODE;
 }
 
-/** Runs npm under the machine's own Node, since npm replaces node_modules. */
+/** Runs npm under the machine's own Node, since node_modules is being replaced meanwhile. */
 async function npm(root, args, addHolder) {
   const path = (process.env.PATH ?? '').split(':').filter((folder) => folder !== binFolder(root));
   const env = { ...process.env, PATH: [...path, dirname(process.execPath)].join(':') };

@@ -42,9 +42,9 @@ describe('the project that a request means', () => {
     ["is the domain's rather than the channel's", { channel: 'C0BETA', domain: 'docs.acme.com' }, is(acme)],
     ["is the domain's", { domain: 'api.acme.com' }, is(acme)],
     ['is asked for where several list the domain', { domain: 'shared.io' }, ask(beta, gamma)],
-    ['is asked for where nothing decides', {}, ask(acme, beta, gamma)],
+    ['is asked for where nothing tells', {}, ask(acme, beta, gamma)],
     [
-      'is none where nobody lists the domain, each of those set up named once',
+      'is none where nobody lists the domain, each of those set up told once',
       { channel: 'C0ACME', domain: 'docs.foo.com' },
       refused('docs.acme.com', 'api.acme.com', 'docs.beta.io', 'shared.io'),
     ],

@@ -31,7 +31,7 @@ export async function inTurns(
 const acrossBlocks = (blocks: readonly number[][], q: number) =>
   median(blocks.map((block) => quantile(block, q)));
 
-/** A row that compares one quantile of both sides; without `bound` it is only printed. */
+/** A row that compares one quantile of both sides; without `bound` it is only told. */
 export function ratioRow(sides: Sides, what: string, q: number, bound?: number): Row {
   const [docket, floor] = [acrossBlocks(sides.docket, q), acrossBlocks(sides.floor, q)];
   const figure = `${docket.toFixed(1)} / ${floor.toFixed(1)} ms = ${(docket / floor).toFixed(2)}`;

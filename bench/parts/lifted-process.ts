@@ -9,7 +9,7 @@ import { serve } from './remote.ts';
 
 /**
  * Docket with more polls a second than its settings allow, which says how late its polls are: from the moment for which
- * BullMQ has to wake a run to the moment its request leaves. The id of a run is that of its export job.
+ * BullMQ was told to wake a run to the moment its request leaves. The id of a run is that of its export job.
  */
 const PER_SECOND = 1000;
 const settings = readSettings(process.env);

@@ -1,4 +1,4 @@
-/** The time of one process of a bench, which jumps to another time on request. */
+/** The time of one process of a bench, which goes on at another time when it is told to. */
 export function createMovedTime() {
   let aheadMs = 0;
   return {

@@ -3,7 +3,7 @@ import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { serve, sharedMs } from './remote.ts';
 
 /** Slack in a process of its own, with people who type and reply at a rate. */
-/** As many as needed for no quota to be reached: an export counts for its channel and its requester. */
+/** As many as needed for no quota to be reached: an export counts for its channel and for whoever asked for it. */
 const PEOPLE = 200;
 /** Domains that are typed, one after another. */
 const DOMAINS = 5000;

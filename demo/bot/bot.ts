@@ -114,7 +114,7 @@ export function createBot(parts: {
     },
     kill: () => void child?.kill('SIGKILL'),
     async moveClock(ms) {
-      // A bot that starts at the same time gets it again, or begins with it.
+      // One that starts meanwhile gets it again, or begins with it.
       aheadMs = ms;
       const running = child;
       if (running === undefined || hasEnded(running) || !running.connected) return;

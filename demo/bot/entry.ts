@@ -4,16 +4,16 @@ import type { FromBot, ToBot } from './messages.ts';
 
 let aheadMs = Number(process.argv[2] ?? 0);
 
-const send = (message: FromBot) => process.send?.(message);
+const tell = (message: FromBot) => process.send?.(message);
 
 process.on('message', (message: ToBot) => {
   aheadMs = message.aheadMs;
-  send({ is: 'moved', aheadMs });
+  tell({ is: 'moved', aheadMs });
 });
-// The process that started this one is gone.
+// Whoever started it is gone, however that was.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
 // A visitor waits for what the clock has woken, for the first retry after trouble, and to see an export go on.
 const timing = { sweepMs: 1000, retryMaxMs: 5000, pollMaxMs: 2000 };
 await main(process.env, { now: () => Date.now() + aheadMs, timing });
-send({ is: 'up' });
+tell({ is: 'up' });

@@ -1,7 +1,7 @@
-/** What the demo sends to its bot: how far the demo's time is ahead of this machine's. */
+/** What the demo tells its bot: how far the demo's time is ahead of this machine's. */
 export interface ToBot {
   aheadMs: number;
 }
 
-/** What the bot sends to the demo: that it is up, and that its clock was moved. */
+/** What the bot tells the demo: that it is up, and that its clock was moved. */
 export type FromBot = { is: 'up' } | { is: 'moved'; aheadMs: number };

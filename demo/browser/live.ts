@@ -8,7 +8,7 @@ const KEEP_ALIVE_MS = 15_000;
 const UNREAD = 8;
 const MAX_CONNECTIONS = 60;
 
-/** Sends changes to pages. */
+/** Tells pages what has changed. */
 export interface Live {
   /** Something may have changed. */
   changed(): void;

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process';
 
-/** Opens an address in the browser of the person at this terminal; nothing happens where there is none. */
+/** Opens an address in the browser of whoever sits at this terminal; nothing happens where there is none. */
 export function openInBrowser(
   url: string,
   { env, platform, isTerminal }: { env: NodeJS.ProcessEnv; platform: NodeJS.Platform; isTerminal: boolean },

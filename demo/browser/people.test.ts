@@ -51,11 +51,11 @@ describe('a person sees', () => {
     );
     await says(guest, '#docs', 'the last one');
     await Promise.all([page, guest].map((one) => one.until(() => texts(one).includes('the last one'))));
-    const changesOf = (of: Page) => JSON.stringify(of.changes);
-    expect(changesOf(page)).not.toContain('for ben alone');
-    expect(changesOf(guest)).not.toContain('for ben alone');
-    expect(changesOf(guest)).not.toContain('the secret plan');
-    expect(changesOf(guest)).not.toContain('#secret');
+    const told = (of: Page) => JSON.stringify(of.changes);
+    expect(told(page)).not.toContain('for ben alone');
+    expect(told(guest)).not.toContain('for ben alone');
+    expect(told(guest)).not.toContain('the secret plan');
+    expect(told(guest)).not.toContain('#secret');
   });
 
   test('nothing of others by what they do', async () => {

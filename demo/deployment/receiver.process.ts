@@ -109,7 +109,7 @@ test('a repeated webhook is dropped, a renewed link is not needed, and a failed 
   expect(live()).toBe('two');
 });
 
-test('after a bad bundle the site stays as it was, and Docket gets the reason', async () => {
+test('after a bad bundle the site stays as it was, and Docket hears why', async () => {
   const { folder, bundles, send, live, outcomes, data } = await started();
   bundles.set('/garbage', Buffer.from('<html>no archive</html>'));
   bundles.set('/cut', bundle(['index.html', 'x'.repeat(5000)]).subarray(0, 60));

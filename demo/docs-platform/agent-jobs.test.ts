@@ -16,7 +16,7 @@ describe('agent jobs', () => {
     expect(platform.used.followUps()).toBe(0);
   });
 
-  test('go from active to their end by the clock; no pull request is shown before', async () => {
+  test('go from active to their end by the clock; no pull request is shown meanwhile', async () => {
     const { platform, clock, say, call, job } = standIn();
     const jobId = platform.agent.add();
     const poll = async () => (await call('GET', `${job}/${jobId}`)).body;

@@ -225,7 +225,7 @@ function visitorsFrom(days: Counts[]): Counts {
   return { human, ai, total: human + ai - Math.floor(Math.min(human, ai) / 10) };
 }
 
-/** Has no meaning for its reader, and belongs to one range. */
+/** Says nothing to whoever gets it, and belongs to one range. */
 function cursorOf({ from, to }: AnalyticsQuery, offset: number): string {
   return Buffer.from(`${from} ${to} ${offset}`).toString('base64url');
 }

@@ -94,7 +94,7 @@ export function createEvents(parts: {
     return delivery;
   }
 
-  function emit(channel: Channel, event: Record<string, unknown>): void {
+  function tell(channel: Channel, event: Record<string, unknown>): void {
     // Without an address there is no receiver; a bot that is down still has one.
     if (requests.reachable())
       void send({ ...event, event_ts: event.ts ?? workspace.newTs() }, { shared: channel.shared });
@@ -108,16 +108,16 @@ export function createEvents(parts: {
       if (!wants(type, 'reactions:read')) return;
       const { message, name, user } = happening;
       const item = { type: 'message', channel: channel.id, ts: message.ts };
-      emit(channel, { type, user, reaction: name, item_user: message.user, item });
+      tell(channel, { type, user, reaction: name, item_user: message.user, item });
       return;
     }
     const kinds = { public: 'channels', private: 'groups', im: 'im', mpim: 'mpim' };
     if (wants(`message.${kinds[channel.kind]}`, scopeOf(channel, 'history'))) {
-      emit(channel, messageEvent(happening, channel));
+      tell(channel, messageEvent(happening, channel));
     }
     if (happening.kind === 'posted' && mentionsBot(happening) && wants('app_mention', 'app_mentions:read')) {
       const { subtype: _, ...mention } = plainMessage(happening.message);
-      emit(channel, { ...mention, type: 'app_mention', channel: channel.id });
+      tell(channel, { ...mention, type: 'app_mention', channel: channel.id });
     }
   });
 
@@ -180,7 +180,7 @@ export function createEvents(parts: {
       if (!wants('member_joined_channel', scopeOf(channel, 'read'))) return;
       const place = { channel: channel.id, channel_type: channel.kind === 'public' ? 'C' : 'G' };
       const { id: team } = workspace.team;
-      emit(channel, { type: 'member_joined_channel', user, ...place, team, inviter });
+      tell(channel, { type: 'member_joined_channel', user, ...place, team, inviter });
       await Promise.all(running);
     },
     async change(type, facts) {

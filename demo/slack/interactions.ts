@@ -18,7 +18,7 @@ const errorsSchema = z
   .record(z.string(), z.string().min(1))
   .refine((errors) => Object.keys(errors).length > 0);
 
-/** The ids of a control, which are unique in its message or view. */
+/** What tells controls of one message or view apart. */
 export interface ControlIds {
   blockId: string;
   actionId: string;

@@ -19,8 +19,8 @@ export const noRateLimits: RateLimits = { take: () => 0, forget: () => {} };
 /**
  * Counts calls as strictly as Slack may: at most the tier's number per method within any 60 s, since Slack
  * promises no more. `chat.postMessage` also has about one per second in each channel. Tests that are not about it take
- * so many `times` as much, and configure the bot in the same way. Apps that are `distributed` outside of Slack's
- * Marketplace may read conversations once a minute.
+ * so many `times` as much, and tell the bot the same. Apps that are `distributed` outside of Slack's Marketplace may read
+ * conversations once a minute.
  */
 export function createRateLimits(nowMs: () => number, times = 1, distributed = false): RateLimits {
   const burst = POST_BURST_SECONDS * times;

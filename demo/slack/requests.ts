@@ -119,7 +119,7 @@ export function createRequests(parts: {
     };
   }
 
-  /** Delivers, and shows the watchers the request and what `judge` changes. */
+  /** Delivers, tells the watchers, and has them know what `judge` changes. */
   async function watched<T>(request: SlackRequest, judge: (delivery: Delivery) => T): Promise<T> {
     const caused: string[] = [];
     const sent: Sent = { name: request.what, atMs: workspace.nowMs(), caused };

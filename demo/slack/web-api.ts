@@ -23,7 +23,7 @@ const METHODS: Record<string, Method> = {
   ...viewMethods,
 };
 
-/** Refusals that say nothing against the bot: the workspace is like that, or changed before the call came. */
+/** Refusals that say nothing against the bot: the world around it is like that, or changed meanwhile. */
 const NO_FAULT_OF_THE_BOT = new Set([
   'already_reacted',
   'cannot_dm_bot',

@@ -116,7 +116,7 @@ interface NewMessage extends Content {
   attachments?: Record<string, unknown>[];
 }
 
-/** Something that Slack would send to a subscribed app. */
+/** Something that Slack would tell a subscribed app about. */
 export type Happening =
   | { kind: 'posted' | 'deleted'; message: SentMessage }
   | { kind: 'edited'; message: SentMessage; before: Content }

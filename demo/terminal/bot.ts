@@ -37,9 +37,9 @@ export function createBot(settings: Record<string, string>, port: number, dataDi
   let output = '';
   let endExpected = false;
   let stopped = false;
-  let reportDeath: (error: Error) => void;
+  let tellDeath: (error: Error) => void;
   const died = new Promise<never>((_, reject) => {
-    reportDeath = reject;
+    tellDeath = reject;
   });
   // Nobody awaits it before the demo begins.
   died.catch(() => {});
@@ -65,7 +65,7 @@ export function createBot(settings: Record<string, string>, port: number, dataDi
         output += text;
       });
     spawned.once('close', (code, signal) => {
-      if (!endExpected) reportDeath(new Error(`Docket ended by itself (${signal ?? `exit code ${code}`}).`));
+      if (!endExpected) tellDeath(new Error(`Docket ended by itself (${signal ?? `exit code ${code}`}).`));
     });
     return spawned;
   }

@@ -20,7 +20,7 @@ const MARGIN = 3;
 /** A narrower terminal wraps by itself, which reads better than a column of single words. */
 const NARROWEST_TEXT = 30;
 
-/** A terminal whose width is unknown. */
+/** A terminal that does not tell its width. */
 const USUAL_WIDTH = 100;
 
 export interface Screen {

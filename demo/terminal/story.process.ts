@@ -25,7 +25,7 @@ function plain(output: string): string {
 }
 
 describe.concurrent('the demo', () => {
-  test('plays an export down to the bundle, an instruction to the agent and a digest, and leaves nothing but the bundle', {
+  test('tells an export down to the bundle, an instruction to the agent and a digest, and leaves nothing but the bundle', {
     timeout: LIMIT_MS,
   }, async (context) => {
     const { ends, folder } = startDemo(context, ['--terminal']);
@@ -34,11 +34,11 @@ describe.concurrent('the demo', () => {
 
     const text = plain(output).replaceAll(folder, '/tmp');
     const lines = text.split('\n');
-    for (const wanted of [PEOPLE, CARD, AGENT, DIGEST])
+    for (const told of [PEOPLE, CARD, AGENT, DIGEST])
       expect(
-        lines.filter((line) => wanted.includes(line)),
+        lines.filter((line) => told.includes(line)),
         text,
-      ).toEqual(wanted);
+      ).toEqual(told);
     expect(text.startsWith(INTRODUCTION)).toBe(true);
     expect(text).toContain(BUNDLE);
     expect(text.endsWith(CONCLUSION)).toBe(true);

@@ -1,7 +1,7 @@
 import { createStandInSlack, type StandInSlackOptions } from '../slack/slack.ts';
 import { clientOf, type Received, type Reply, startTinyBot, widerManifest } from './bot.ts';
 
-/** The stand-in Slack with a tiny bot that answers each request as `reply` says, and the people who act in it. */
+/** The stand-in Slack with a tiny bot that answers each request as `reply` says, and whoever acts in it. */
 export async function requestSetting(
   reply?: (received: Received) => Reply | Promise<Reply>,
   options: StandInSlackOptions = {},

@@ -91,10 +91,12 @@ export function readCommand(name: string, subcommands: readonly Subcommand[], ty
     } else return unknownFlag(token.name, [...known.keys()]);
   }
   const stray = [...flags.keys()].find((flag) => !Object.hasOwn(subcommand.flags, flag));
-  if (stray !== undefined)
+  if (stray !== undefined) {
+    const asArg = Object.hasOwn(subcommand.args, stray) && `${name} ${subcommand.verb} ${flags.get(stray)}`;
     return invalid({ code: `--${stray}` }, ` doesn't go with ${subcommand.verb ?? name}. Leave it out: `, {
-      code: subcommand.example,
+      code: asArg ? cut(singleLine(asArg), 80) : subcommand.example,
     });
+  }
   const args = Object.entries(subcommand.args);
   if (words.length > countTokenArgs(subcommand)) {
     if (subcommand.tooManyArgs) return invalid(...subcommand.tooManyArgs(typed, flags));

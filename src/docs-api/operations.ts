@@ -2,12 +2,12 @@ import { z } from 'zod';
 import {
   cut,
   holdsEmailAddress,
-  logExcerpt,
   oneLine,
   type Progress,
   parseErrorText,
   parseProgress,
   parseTimestamp,
+  tellingLines,
 } from './text.ts';
 
 /** Slack's buttons hold 2000 characters, and ours carry more than an id. */
@@ -116,7 +116,7 @@ const siteStatus = z
   .object({ status: line, summary: optional(z.string()), logs: optional(z.array(z.unknown())) })
   .transform(({ status: rawStatus, summary, logs }) => {
     const status = parseStatus(rawStatus, ['queued', 'in_progress', 'success', 'failure']);
-    return { status, rawStatus, log: status === 'failure' ? logExcerpt(logs, summary) : [] };
+    return { status, rawStatus, log: status === 'failure' ? tellingLines(logs, summary) : [] };
   });
 
 /** Returns the schema of text that is cut, in characters, before it is processed. */

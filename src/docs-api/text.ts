@@ -60,7 +60,7 @@ const namesError = /error|fail|invalid|unexpected|missing|not found|could not|ca
  * Returns the first lines of a failed build's log that name a file and an error, else a file; else the summary, or the
  * last line.
  */
-export function logExcerpt(logs: readonly unknown[] = [], summary = ''): string[] {
+export function tellingLines(logs: readonly unknown[] = [], summary = ''): string[] {
   const lines = logs
     .flatMap((entry) => (typeof entry === 'string' ? entry.split('\n') : []))
     .map((text) => text.slice(0, MAX_LOG_LINE));

@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     expect(starts() - before).toBe(1);
   });
 
-  test('stops Redis and starts it; what could not be done without it is said as long as it counts', async () => {
+  test('stops Redis and starts it; what could not be done meanwhile is said as long as it counts', async () => {
     await ana.panel.getByRole('button', { name: 'Stop Redis' }).click();
     await ana.panel.getByRole('button', { name: 'Start Redis' }).waitFor();
     await ana.panel.getByRole('button', { name: '+1 hour' }).click();
@@ -128,7 +128,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await expect.poll(() => problem.count()).toBe(0);
   });
 
-  test('is refused as a guest, and only the guest sees it', async () => {
+  test('is refused as a guest, whom nobody else hears', async () => {
     const gus = await arrives();
     await gus.speaksAs('Gus');
     const before = starts();

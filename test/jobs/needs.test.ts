@@ -6,7 +6,7 @@ import { reads } from '../support/slack/rendering.ts';
 const ana = { id: 'U0ANA', name: 'ana' };
 
 describe('a thread', () => {
-  test('shows nobody the question about somebody else’s reply', () => {
+  test('tells nobody of somebody else’s reply', () => {
     const thread = aThread({ instructions: [anInstruction({ id: '1.1', by: ana, excerpt: 'secret' })] });
     expect(reads(threadNeeds.answered(thread, { user: 'U0BEN', id: 'held 1.1' }))).not.toContain('secret');
     const trouble = aTrouble({

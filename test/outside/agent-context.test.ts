@@ -80,7 +80,10 @@ describe('the conversation above', () => {
       `Should the 2 messages above go to the agent with "Write about both"?\n${TALK}\nNothing else of the conversation goes along.\n[Send with the 2 messages above] [Only this message]`,
     );
     await reacted(first, 'double_vertical_bar');
-    await untilBelow(root, 'My Home tab has the question, too.');
+    await untilBelow(
+      root,
+      'I asked ana whether the conversation goes along. My Home tab has the question, too.',
+    );
     await replies(root, 'Begin with the overview');
     expect(await sent(1)).toEqual(['Begin with the overview']);
     // An edit changes the instruction alone; a mention in it is no answer.
@@ -166,8 +169,8 @@ describe('the conversation above', () => {
     await person('ana').submits({ Instruction: 'Write about webhooks' });
     await clicksNote(
       'ana',
-      'Should the other message of its thread',
-      'Send with the other message of its thread',
+      'Should the other message of the thread',
+      'Send with the other message of the thread',
     );
     const retries = `${HINT}\n\nMessage from ana:\n\n> The retries are missing too`;
     expect(await sent(1)).toEqual([`Write about webhooks\n\n${retries}`]);
@@ -178,13 +181,14 @@ describe('the conversation above', () => {
     const { jobId } = await agentsOn(scene).follows({ where: '#private' });
     plan(jobId);
     const root = await talk();
-    await person('ana').usesShortcut(SHORTCUT, root);
+    await person('ana').usesShortcut(SHORTCUT, await replies(root, 'And the limits'));
     await person('ana').submits({ Job: 'acme/docs @ agent/quickstart · Ready' });
-    const question = await note('ana', 'Should the other message of its thread');
+    await note('ana', 'the result appears in its thread. I may ask you first about the rest of this thread.');
+    const question = await note('ana', 'Should the 2 other messages of the thread');
     // The thread of the job may have no replies, where Slack shows no ephemeral.
     expect(question.threadTs).toBe(root.ts);
     await person('ana').clicks(question, ALONE);
-    expect(await sent(1)).toEqual(['Who could write about **webhooks**?']);
+    expect(await sent(1)).toEqual(['And the limits']);
   });
 
   test('has nothing that was written after the shortcut was chosen: its user may be gone by then', async () => {
@@ -279,7 +283,7 @@ describe('the conversation above', () => {
     for (const text of hostile) await replies(root, text, { who: 'ben' });
     await replies(root, '@Docket mend it');
     const offer = await note('ana', 'can go along');
-    expect(read(offer)).toContain('This is its beginning. [Show all] shows every word.');
+    expect(read(offer)).toContain('This is only the beginning. [Show all] shows every word.');
     await person('ana').clicks(offer, 'Show all');
     const shown = JSON.stringify(person('ana').modal()?.blocks ?? []);
     await person('ana').clicks(offer, 'Send with the 8 messages above');

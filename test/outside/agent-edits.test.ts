@@ -10,7 +10,7 @@ describe('what people do with their replies', () => {
   const { follows, plan, replies, reacted, takes, sent, note, notes, clicksNote, untilBelow, below, read } =
     agentsOn(scene);
 
-  test('edited once it was sent: the author gets an answer, and nothing is sent again', async () => {
+  test('edited once it was sent: told privately, and nothing is sent again', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     const reply = await replies(root, 'Use American spelling');
@@ -72,7 +72,7 @@ describe('what people do with their replies', () => {
     expect(notes('ana')).toEqual([]);
   });
 
-  test('with a file: the text is sent, and its author reads that files are not', async () => {
+  test('with a file: the text is sent, and its author is told that files are not', async () => {
     const { card: root } = await follows();
     const reply = await replies(root, 'Put this diagram in', { files: ['diagram.png'] });
     expect(await sent(1)).toEqual(['Put this diagram in']);
@@ -82,7 +82,7 @@ describe('what people do with their replies', () => {
     );
   });
 
-  test('a file that is held: the author reads it only once the text is sent', async () => {
+  test('a file that is held: told only once it is sent', async () => {
     const { card: root } = await follows();
     await replies(root, 'like in this picture', { who: 'ben', files: ['picture.png'] });
     await note('ben', QUESTION);

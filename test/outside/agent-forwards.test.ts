@@ -33,7 +33,7 @@ describe('replies that share a message', () => {
     expect((await sent(1))[0]).toMatch(/^Like here\n\nMessage from Docket:\n\n> .*Ready/);
   });
 
-  test('the preview of a link: quoted out of a public channel, else its author reads why not', async () => {
+  test('the preview of a link: quoted out of a public channel, else its author is told', async () => {
     const { card: root } = await follows();
     const open = await person('ben').says('#elsewhere', 'The limits page is old');
     await person('ana').forwards(open, '#docs', 'Mend', { threadTs: root.ts, as: 'link' });
@@ -47,7 +47,7 @@ describe('replies that share a message', () => {
     expect(read(await note('ana', 'previews'))).toBe(LEFT_OUT);
   });
 
-  test('the file of a forward stays here, and its author reads so; a file alone is no text', async () => {
+  test('the file of a forward stays here, which its author is told; a file alone is no text', async () => {
     const { card: root } = await follows();
     const picture = await person('ben').says('#elsewhere', 'Like this', { files: ['diagram.png'] });
     await person('ana').forwards(picture, '#docs', '', { threadTs: root.ts });

@@ -168,7 +168,7 @@ describe('the same limit for [Ask the agent] under a digest', () => {
   });
   const { follows, instructions, note, untilBelow } = agentsOn(scene);
 
-  test('no job is made beyond it, and the person who asked reads why', async () => {
+  test('no job is made beyond it, and whoever asked reads why', async () => {
     const week = await toSunday();
     quiet(dayAfter(week, -7), week);
     reads('/quickstart', week, { human: 770, ai: 140 });

@@ -24,7 +24,7 @@ describe('who may not instruct the agent', () => {
     );
   });
 
-  test('their replies are talk; with a mention they read why, and everybody else is asked from then on', async () => {
+  test('their replies are talk; with a mention they are told, and everybody else is asked from then on', async () => {
     const { card: root } = await follows();
     const talk = await replies(root, 'I am only a guest here', { who: 'gus' });
     const held = await replies(root, 'Welcome to the thread');
@@ -38,7 +38,7 @@ describe('who may not instruct the agent', () => {
     expect(talk.reactions).toEqual([]);
   });
 
-  test('in mode "all" they read why once', async () => {
+  test('in mode "all" they are told once', async () => {
     const { card: root } = await follows();
     await replies(root, '@Docket all replies');
     await scene.until(['Every reply here goes to the agent.']);
@@ -101,7 +101,7 @@ describe('trouble with the platform', () => {
   const { clicks } = scene;
   const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
 
-  test('a rejected key: not sent, the admins get a message, and it can be sent again', async () => {
+  test('a rejected key: not sent, the admins are told, and it can be sent again', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     scene.platform.wire.order(SEND, key);
@@ -161,7 +161,7 @@ describe('a platform that is away', () => {
   });
   const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
 
-  test('is tried again, shown, then "not sent", which can be sent again', async () => {
+  test('is tried again, told, then "not sent", which can be sent again', async () => {
     const { close } = await scene.platform.listen(port);
     const { jobId, card: root } = await follows();
     plan(jobId);

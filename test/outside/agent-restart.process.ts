@@ -39,7 +39,7 @@ describe.each(['http', 'socket'] as const)('a bot that is killed and started ane
     await takes(held);
   });
 
-  test('still knows the conversation that it asked about, and reads one again if it died in between', async () => {
+  test('still knows the conversation that it asked about, and reads one again if it died meanwhile', async () => {
     const root = await scene.person('ben').says('#docs', 'The quickstart is old');
     await replies(root, '@Docket mend the quickstart');
     await note('ana', 'The message above can go along');
@@ -56,7 +56,7 @@ describe.each(['http', 'socket'] as const)('a bot that is killed and started ane
     const other = await scene.person('ben').says('#docs', 'The limits are old');
     await scene.person('ana').usesShortcut('Send to the docs agent', await replies(other, 'All of them'));
     await scene.person('ana').submits({ Job: 'A new job, in this thread' });
-    await clicksNote('ana', 'Should the other message of its thread', 'Only this message');
+    await clicksNote('ana', 'Should the other message of the thread', 'Only this message');
     await Promise.all(killed);
     expect(killed).toHaveLength(1);
     expect(await sent(2)).toContain('All of them');

@@ -33,7 +33,7 @@ describe('trouble with Slack', () => {
     expect(scene.slack.messages).toHaveLength(2);
   });
 
-  test('that does not say who wrote: the reply waits, and counts once it is known', async () => {
+  test('that tells nobody who wrote: the reply waits, and counts once it is known', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     scene.slack.wire.order('users.info', down, 4);
@@ -65,7 +65,7 @@ describe('trouble with Slack', () => {
     expect(notes('ben')).toHaveLength(1);
   });
 
-  test('where the channel was archived: the ending comes by direct message', async () => {
+  test('where the channel was archived meanwhile: the ending comes by direct message', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     await replies(root, 'Explain the limits');
@@ -82,7 +82,7 @@ describe('trouble with Redis', () => {
   const scene = stage({ mayViolate: /event \w+: (answered 5|no answer in time)/ });
   const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
 
-  test('a reply that could not be kept is not acknowledged; sent again, it counts once', async () => {
+  test('a reply that could not be kept is not acknowledged; told again, it counts once', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     scene.world.redis.freeze();

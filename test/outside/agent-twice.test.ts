@@ -26,7 +26,7 @@ describe('in a followed thread', () => {
     return JSON.parse(text).event;
   }
 
-  /** The last message proves that Docket took all before it. */
+  /** What is written last proves that all before it was heard. */
   async function endsWith(root: SentMessage, before: string[]) {
     await replies(root, 'this is the last word');
     expect(await sent(before.length + 1)).toEqual([...before, 'this is the last word']);

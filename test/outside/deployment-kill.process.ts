@@ -92,7 +92,7 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
       }
       await struck.promise;
       if (call !== 'callback') await until(['production notified']);
-      // A receiver calls back until Docket takes it.
+      // A receiver calls back until it is heard.
       const callsBack = () => receiver.callsBack({ state: 'live' }).catch(() => '');
       await expect.poll(callsBack, { timeout: 10_000 }).toBe('204');
       await until(['production serves it since']);

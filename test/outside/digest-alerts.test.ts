@@ -23,7 +23,7 @@ describe('an unusual day', () => {
       .map(read)
       .filter((text) => text.startsWith('⚠️'));
 
-  test('is posted at the hour of the digest, with what moved, also after one of AI; then it is quiet, but for no views at all', async () => {
+  test('is told at the hour of the digest, with what moved, also after one of AI; then it is quiet, but for no views at all', async () => {
     const thursday = dayAfter(next, 3);
     scene.platform.views.set('/quickstart', next, { human: 401, ai: 350 });
     set(thursday, 10);
@@ -61,7 +61,7 @@ describe('an unusual day', () => {
     );
   });
 
-  test('and a lasting fall, of which no day is unusual, is posted within two weeks', async () => {
+  test('and a lasting fall, of which no day is unusual, is told within two weeks', async () => {
     await creates({ 'Also include': ['A post about each unusual day'] });
     for (const path of ['/quickstart', '/guides/webhooks'])
       for (const one of [next, dayAfter(next, 7)]) reads(path, one, { human: 1866, ai: 350 });
@@ -76,7 +76,7 @@ describe('an unusual day', () => {
     );
   });
 
-  test('is posted only where that was chosen', async () => {
+  test('is told only where that was chosen', async () => {
     set(dayAfter(next, 3), 96);
     await creates();
     for (const weekday of [1, 2, 3, 4, 5, 6]) {
@@ -87,7 +87,7 @@ describe('an unusual day', () => {
   });
 });
 
-describe('what Home and /docs-status show of digests', () => {
+describe('what Home and /docs-status tell of digests', () => {
   const { scene, creates, toBerlin, toSunday, digest, inBerlin, requests } = digestStage();
 
   test('the schedules with the next time, and the requests of the hour', async () => {

@@ -76,7 +76,7 @@ describe('asking the docs agent under a digest', () => {
       /^✅ The agent opened acme\/docs#\d+ for "sso okta"\.\nAsked by ana\n\[Open thread\]$/,
     );
     expect(below(root)).toHaveLength(3);
-    // The person who asked is mentioned once: in the thread of the job, when it has ended.
+    // Whoever asked is mentioned once: in the thread of the job, when it has ended.
     await untilBelow(job, 'opened a pull request');
     const mentions = scene.slack.messages.filter(({ text }) => /<@U/.test(text));
     expect(mentions.map(({ threadTs }) => threadTs)).toEqual([job.ts]);
@@ -138,7 +138,7 @@ describe('asking the docs agent under a digest', () => {
     );
   });
 
-  test('a job that failed is shown as that, and not as one without a pull request', async () => {
+  test('a job that failed is told as that, and not as one without a pull request', async () => {
     await creates();
     const root = await posted();
     scene.platform.agent.plan({ hold: true });

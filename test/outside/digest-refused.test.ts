@@ -54,7 +54,7 @@ describe('a digest for which the platform gives no numbers', () => {
       'check that the plan, the IP allowlist and the key allow it',
     ],
     [404, "the platform doesn't know this project (404)", 'check that the projectId in my settings is right'],
-  ])('%i is reported at once, with the fix; mended, it comes, once', async (status, why, fix) => {
+  ])('%i is told at once, with the fix; mended, it comes, once', async (status, why, fix) => {
     await creates();
     answers(status);
     await toBerlin(1, '09:00');
@@ -81,7 +81,7 @@ describe('a digest for which the platform gives no numbers', () => {
     expect(digests()).toHaveLength(1);
   });
 
-  test('5xx is reported an hour after it was due; it comes by itself once the platform works', async () => {
+  test('5xx is told an hour after it was due; it comes by itself once the platform works', async () => {
     await creates();
     answers(500);
     await toBerlin(1, '09:00');

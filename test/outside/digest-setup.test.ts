@@ -38,7 +38,7 @@ describe('setting up a weekly digest', () => {
         .fields()
         .map(({ label, value }) => [label, value]);
     };
-    // If Slack takes long to return the zone, the modal begins with UTC.
+    // Where Slack takes long to tell the zone, the modal begins with UTC.
     await expect.poll(fields).toEqual([
       ['Channel', '#docs'],
       ['Day', 'Monday'],
@@ -61,7 +61,7 @@ describe('setting up a weekly digest', () => {
     );
   });
 
-  test('a channel where the app is not: nothing is set up, and the answer has the fix', async () => {
+  test('a channel where the app is not: nothing is set up, and the fix is told', async () => {
     await asks('/docs-digest create');
     await person('ana').submits({ Channel: '#elsewhere' });
     expect(read(await note('ana', "can't post"))).toBe(
@@ -127,7 +127,7 @@ describe('setting up a weekly digest', () => {
         /^Already posted · the digest of docs\.acme\.com in #docs\nNothing was posted again\.\n.*\n\[Open thread\]$/,
       );
     expect(digests()).toEqual([root]);
-    // The person who had it sent gets the result.
+    // Whoever had it sent hears how it ended.
     expect(read(await post('Posted', '@ana'))).toMatch(
       /^Posted · the digest of docs\.acme\.com in #docs\n.*2026 \(Mon–Sun, UTC\)\n\[Open thread\]$/,
     );
@@ -173,7 +173,7 @@ describe('setting up a weekly digest', () => {
     expect(told(await asks('/docs-digest list'))).toContain('Mondays 15:30 Europe/Berlin');
   });
 
-  test('paused, nothing comes until it is resumed; what was due before is not caught up', async () => {
+  test('paused, nothing comes until it is resumed; what was due meanwhile is not caught up', async () => {
     await creates();
     expect(told(await asks('/docs-digest pause', { who: 'ben' }))).toBe(
       'Paused · the weekly digest of docs.acme.com in #docs\nPaused until someone resumes it.\n[Resume] [Remove]',
@@ -215,7 +215,7 @@ describe('setting up a weekly digest', () => {
     expect(told(await asks('/docs-digest remove'))).toContain('No digest is scheduled in this channel.');
   });
 
-  test('a list shows what one may see, with the next time', async () => {
+  test('a list tells what one may see, with the next time', async () => {
     await creates();
     await creates({ Day: 'Tuesday' }, { where: '#private' });
     const at = (days: number) => inBerlin(dayAfter(week, days), '09:00');
@@ -228,7 +228,7 @@ describe('setting up a weekly digest', () => {
       `next ${at(8)} · Tuesdays 09:00 Europe/Berlin`,
       `${BUTTONS} ${BUTTONS}`,
     ]);
-    // Only people who are in a private channel see its digests.
+    // Of a private channel, only those hear who are in it.
     expect(told(await asks('/docs-digest list', { who: 'ben' }))).not.toContain('#private');
   });
 });

@@ -66,7 +66,7 @@ describe('a digest that cannot be posted', () => {
     expect(failures()).toHaveLength(1);
   });
 
-  test('is also shown to the person who chose [Send now]', async () => {
+  test('is told to whoever chose [Send now] as well', async () => {
     await creates();
     members().delete(scene.slack.workspace.bot.userId);
     expect(told(await asks('/docs-digest run', { who: 'ben' }))).toContain('On its way');
@@ -138,7 +138,7 @@ describe('a digest that cannot be posted', () => {
     expect(digests()[0]).toBe(root);
   });
 
-  test('goes on in the hands of a person who takes it over, once its owner has left', async () => {
+  test('goes on in the hands of whoever takes it over, once its owner has left', async () => {
     await creates();
     const ana = scene.slack.workspace.users.find(({ name }) => name === 'ana');
     if (ana === undefined) throw new Error('no ana');

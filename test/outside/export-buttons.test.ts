@@ -11,7 +11,7 @@ describe('export start: outcome unknown', () => {
   const QUESTION =
     "⚠️ @ana Did the export of docs.acme.com start? The platform gave no clear answer.\nLook in its dashboard first: starting again could run it twice.\n[It's there: watch it] [Start again] [Leave it]";
 
-  test('is left at that by a click, and a person who clicks later reads who did', async () => {
+  test('is left at that by a click, and whoever clicks later is told who did', async () => {
     lose('after');
     await asks();
     await until(['⚠️ @ana']);
@@ -72,7 +72,7 @@ describe('export start: outcome unknown', () => {
     expect(scene.slack.messages).toHaveLength(3);
   });
 
-  test('is watched by nobody who comes after an answer: they read who gave it', async () => {
+  test('is watched by nobody who comes after an answer: they are told who gave it', async () => {
     lose('after');
     await asks();
     await until(['⚠️ @ana']);
@@ -100,7 +100,7 @@ describe('export start: outcome unknown', () => {
     );
   });
 
-  test('of a conversation that the asker is not in names whom to ask', async () => {
+  test('of a conversation that the asker is not in tells whom to ask', async () => {
     lose('after');
     await asks(undefined, { where: '#private' });
     await until(['⚠️ @ana'], '#private');
@@ -121,11 +121,11 @@ describe('asked for again', () => {
 
   async function asksAgain(text?: string) {
     const answer = await asks(text, ben);
-    if (!answer.ephemeral) throw new Error('ben got no answer');
+    if (!answer.ephemeral) throw new Error('ben was told nothing');
     return answer.ephemeral;
   }
 
-  test('an export that runs already is named privately, with the way to it', async () => {
+  test('an export that runs already is told privately, with the way to it', async () => {
     await exporting();
     const answer = await asks(undefined, ben);
     expect(told(answer)).toBe(
@@ -152,7 +152,7 @@ describe('asked for again', () => {
     );
   });
 
-  test('a person who clicks [Notify me too] is mentioned in the ending, once, however often they click', async () => {
+  test('whoever wants to be told too is mentioned in the ending, once, however often they click', async () => {
     await exporting();
     await person('ben').clicks(await asksAgain(), 'Notify me too');
     await person('ben').clicks(messageWith('42%'), 'Notify me too');
@@ -248,7 +248,7 @@ describe('once the record of the run is gone', () => {
     ['Get my own link', ' --private', 'finish', 'I sent you the link privately'],
     ['Start again', '', 'fail', 'failed at'],
     ['Check now', '', undefined, 'I stopped watching'],
-  ] as const)('[%s] says what to type', async (button, options, end, ending) => {
+  ] as const)('[%s] tells what to type', async (button, options, end, ending) => {
     await exporting(`/docs-export docs.acme.com${options}`);
     if (end !== undefined) scene.platform[end]('docs.acme.com');
     await until([ending, end === undefined ? '💤 No longer watched · docs.acme.com' : 'finished TIME']);

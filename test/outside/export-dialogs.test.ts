@@ -56,14 +56,14 @@ describe('/docs-export without a domain', () => {
     expect(notified('ana')).toBe(1);
   });
 
-  test('where the bot may not post, the person reads so privately', async () => {
+  test('where the bot may not post, that is told privately', async () => {
     await asks('/docs-export', { where: '#elsewhere' });
     await ana().submits({ Domain: 'docs.acme.com' });
     await until(["I can't post here yet, so nothing was started. Type /invite @Docket"], '#elsewhere');
     expect(scene.platform.starts).toEqual([]);
   });
 
-  test('an export that runs already is named privately there, with buttons that work', async () => {
+  test('an export that runs already is told privately there, with buttons that work', async () => {
     await exporting('/docs-export docs.acme.com', { who: 'ben' });
     await asks('/docs-export');
     await ana().submits({ Domain: 'docs.acme.com' });
@@ -95,7 +95,7 @@ describe('/docs-export without a domain', () => {
     ['refuses it', { kind: 'answer', status: 200, body: { ok: false, error: 'expired_trigger_id' } }],
     ['fails', { kind: 'answer', status: 500 }],
     ['does not answer', { kind: 'hang', when: 'before' }],
-  ] as const)('when Slack %s, the person gets the fix privately and in time', async (_, fault) => {
+  ] as const)('when Slack %s, the fix is told privately and in time', async (_, fault) => {
     scene.slack.wire.order('views.open', fault, 5);
     const answer = await asks('/docs-export');
     expect(answer.tookMs).toBeLessThan(3000);

@@ -25,7 +25,7 @@ async function exportWithFile() {
   return { ...scene, scene, world, bot, before, file, write };
 }
 
-test('a new key in the file is taken at once: nobody gets a message, and nothing is started again', async () => {
+test('a new key in the file is taken at once: nobody is told, and nothing is started again', async () => {
   const { scene, world, bot, before, write } = await exportWithFile();
   // The file is new before the old key ends, as with any tool that renews keys.
   const { platform } = world;

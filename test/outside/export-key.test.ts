@@ -11,7 +11,7 @@ describe('a key that is rejected while watching, with admins', () => {
   const scene = stage({ bot: { config } });
   const { asks, until, sees, notified } = scene;
 
-  test('is shown in the thread and once to each admin, whatever runs, and the export goes on', async () => {
+  test('is told in the thread and once to each admin, whatever runs, and the export goes on', async () => {
     await asks('/docs-export docs.acme.com --version 1');
     await asks('/docs-export docs.acme.com');
     await scene.slack.until(() => sees().filter((text) => text.includes('42%')).length === 2);
@@ -30,7 +30,7 @@ describe('a key that is rejected while watching, with admins', () => {
     expect(notified('ana')).toBe(0);
   });
 
-  test('rejected at the start: the requester and the admins get a message', async () => {
+  test('rejected at the start: who asked is told, and so are the admins', async () => {
     scene.platform.wire.order('POST /v1/static-export/jobs', refused);
     await asks();
     await until([

@@ -119,7 +119,7 @@ describe('a link in the thread', () => {
     expect(buttons).toContain('https://files.test/acme%20docs.tar.gz?X-Signature=0f9e8d7c6b5a49382716');
   });
 
-  test('that ended in a message that somebody deleted is not mentioned', async () => {
+  test('that ended in a message that somebody deleted is not told of', async () => {
     scene.platform.linkLifeMs = 1500;
     await finished(scene);
     scene.slack.workspace.remove(messageWith('is exported'));

@@ -6,7 +6,7 @@ describe('with little patience', () => {
   const { exporting, clicks, sees, until, messageWith } = scene;
   const bundle = 'POST /v1/static-export/jobs/{jobId}/bundle';
 
-  test('a new link that cannot be had leaves the old one, and has a message of its own', async () => {
+  test('a new link that cannot be had leaves the old one, and is told in a message of its own', async () => {
     await exporting();
     scene.platform.finish('docs.acme.com');
     await until(['is exported']);
@@ -61,7 +61,7 @@ describe('an export that does not move', () => {
   const scene = stage({ bot: { timing: { stalledAfterMs: 500 } } });
   const { asks, exporting, sees, until } = scene;
 
-  test('is shown as such, without a new message, until it moves again', async () => {
+  test('is told as such, without a new message, until it moves again', async () => {
     await exporting();
     await until([
       '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\nNo progress since TIME. Still checking.\njob se_…\n[Refresh] [Notify me too]',
@@ -75,7 +75,7 @@ describe('an export that does not move', () => {
     expect(scene.slack.messages).toHaveLength(2);
   });
 
-  test('is not shown as stalled when the platform returns no progress at all', async () => {
+  test('is not told as stalled when the platform tells no progress at all', async () => {
     scene.platform.plan({ progress: 'none', pageCount: 'none', holdAt: 0.5, durationMs: 10 });
     await asks();
     await until(['⏳ Exporting · started TIME']);

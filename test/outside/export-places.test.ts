@@ -25,7 +25,7 @@ describe('where it is asked', () => {
   });
 
   test.each(['#elsewhere', '#secret'])(
-    '%s, without the bot: refused privately, and nothing is started',
+    '%s, without the bot: told privately, and nothing is started',
     async (where) => {
       await asks(undefined, { where });
       expect(await until(['post here'], where)).toEqual([

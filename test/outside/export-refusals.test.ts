@@ -39,7 +39,7 @@ describe('refused at once, privately, before anything starts', () => {
     await until(['I sent you the link privately.']);
   });
 
-  test('[Use it] names an export that runs already', async () => {
+  test('[Use it] tells of an export that runs already', async () => {
     await exporting(undefined, { who: 'ben' });
     const { ephemeral } = await asks('/docs-export https://docs.acme.com');
     await person('ana').clicks(ephemeral as never, 'Use it');
@@ -61,7 +61,7 @@ describe('refused at once, privately, before anything starts', () => {
     );
   });
 
-  test('what breaks on our side is shown with the reference that the log has', async () => {
+  test('what breaks on our side is told with the reference that the log has', async () => {
     await exporting();
     scene.platform.fail('docs.acme.com');
     await until(['failed at', '❌ Export failed · docs.acme.com']);
@@ -155,7 +155,7 @@ describe('what the platform refuses at the start leaves nothing in the channel',
     [400, 'Unknown domain'],
     [403, "Static export isn't enabled for this organization"],
     [404, 'No such thing'],
-  ])('%i: the person who asked reads it privately, with [Try again]', async (status, reason) => {
+  ])('%i: whoever asked is told privately, with [Try again]', async (status, reason) => {
     refuse(status, reason);
     await asks();
     await refused(reason);
@@ -164,7 +164,7 @@ describe('what the platform refuses at the start leaves nothing in the channel',
     expect(scene.slack.messages).toHaveLength(1);
   });
 
-  test('[Try again] starts it once more, with a card of its own, and is refused again', async () => {
+  test('[Try again] starts it once more, with a card of its own, and is told again', async () => {
     refuse(400, 'Unknown domain');
     await asks();
     await refused('Unknown domain');
@@ -218,7 +218,7 @@ describe('refused for a while', () => {
   const scene = stage();
   const { asks, exporting, told } = scene;
 
-  test('a workspace whose Slack does not say in time who asks', async () => {
+  test('a workspace whose Slack does not tell in time who asks', async () => {
     scene.slack.wire.order('users.info', { kind: 'hang', when: 'before' });
     expect(told(await asks())).toBe(
       'Slack took too long to say who you are, so nothing was started. Try again in a moment.',

@@ -107,7 +107,7 @@ describe('an export that does not go well', () => {
     expect(scene.platform.starts).toHaveLength(2);
   });
 
-  test('a job that the platform forgets is shown as lost, and another is started by a click', async () => {
+  test('a job that the platform forgets is told as lost, and another is started by a click', async () => {
     await exporting();
     scene.platform.forget('docs.acme.com');
     await until([

@@ -26,7 +26,7 @@ describe('/docs-export watch', () => {
     expect(notified('ana')).toBe(1);
   });
 
-  test('of one that is done already shows no time that nobody knows', async () => {
+  test('of one that is done already tells no time that nobody knows', async () => {
     scene.platform.plan({ dates: 'none', durationMs: 0 });
     const jobId = await startsElsewhere(scene);
     await watch(jobId);
@@ -46,7 +46,7 @@ describe('/docs-export watch', () => {
     await until(['is exported · 412 pages · 1 byte · took 6 min']);
   });
 
-  test('of one that failed says so, without a button that would start something unknown', async () => {
+  test('of one that failed tells so, without a button that would start something unknown', async () => {
     const jobId = await startsElsewhere(scene);
     scene.platform.fail(jobId, 'Out of disk');
     await watch(jobId);
@@ -108,7 +108,7 @@ describe('/docs-export watch', () => {
     expect(scene.platform.starts).toHaveLength(2);
   });
 
-  test('twice at once is one watch, and the second answer names the first', async () => {
+  test('twice at once is one watch, and the second is told of the first', async () => {
     const jobId = await startsElsewhere(scene);
     const answers = await Promise.all([watch(jobId), watch(jobId, { who: 'ben' })]);
     const texts = answers.map(told).filter((text) => text !== undefined);

@@ -155,7 +155,7 @@ describe('a look', () => {
     ['a page', page, AWAY],
     ['a job without a status', answer(200, { body: { jobId: 'se_1' } }), AWAY],
     ['a list', answer(200, { body: [] }), AWAY],
-  ])('%s: shown, and watched on until it is done', async ([, fault, shown]) => {
+  ])('%s: told, and watched on until it is done', async ([, fault, meanwhile]) => {
     const { breaks, repair, asks, reads, finish, clicks, calls, starts } = site('look');
     const refreshed = () => {
       const before = calls(LOOK).length;
@@ -167,11 +167,11 @@ describe('a look', () => {
     };
     breaks(LOOK, fault);
     await asks();
-    expect(await reads(/^🕒 Queued · requested TIME\n(?!job)/u)).toBe(shown);
+    expect(await reads(/^🕒 Queued · requested TIME\n(?!job)/u)).toBe(meanwhile);
     repair();
     finish();
-    // A rejected key is tried once a minute only; a person who renewed it need not wait for that.
-    if ([KEY, FORBIDDEN].includes(shown)) await refreshed();
+    // A rejected key is tried once a minute only; whoever renewed it need not wait for that.
+    if ([KEY, FORBIDDEN].includes(meanwhile)) await refreshed();
     expect(await reads(ENDING)).toBe(READY);
     expect(starts()).toBe(1);
   });
@@ -221,7 +221,7 @@ describe('a bundle', () => {
     ['a page', page],
     ['an answer without a link', answer(200, { body: { expiresAt: '2026-01-01T00:00:00Z' } })],
     ['a link that is none', answer(200, { body: { bundleUrl: 'javascript:alert(1)' } })],
-  ])('%s: shown, and had by a click once it works', async ([, fault]) => {
+  ])('%s: told, and had by a click once it works', async ([, fault]) => {
     const { plans, breaks, repair, asks, reads, clicks, starts } = site('bundle');
     plans({ durationMs: 20 });
     breaks(BUNDLE, fault);
@@ -233,19 +233,19 @@ describe('a bundle', () => {
     expect(starts()).toBe(1);
   });
 
-  test.concurrent('401: shown with who has to act, and had by a click once it works', async () => {
+  test.concurrent('401: told with who has to act, and had by a click once it works', async () => {
     const { plans, breaks, repair, asks, reads, clicks, calls } = site('bundle');
     plans({ durationMs: 20 });
     breaks(BUNDLE, answer(401));
     await asks();
-    const failed = await reads(ENDING);
-    expect(failed).toBe(
+    const told = await reads(ENDING);
+    expect(told).toBe(
       '⚠️ @ana SITE is exported, but I could not get a download link yet: my platform key was rejected, and the people who run Docket have to renew it.\n[Get the link]',
     );
     expect(calls(BUNDLE)).toHaveLength(1);
     repair();
     await clicks('Get the link');
-    expect(await reads(ENDING, failed)).toBe(READY);
+    expect(await reads(ENDING, told)).toBe(READY);
   });
 
   test.concurrent.for<[string, Fault]>([
@@ -296,7 +296,7 @@ describe('progress', () => {
     expect(calls(START)).toHaveLength(1);
   });
 
-  test.concurrent('that is stuck is shown, and watched on', async () => {
+  test.concurrent('that is stuck is told, and watched on', async () => {
     const { plans, asks, reads, finish, starts } = site('stuck');
     plans({ progress: 'stuck', pageCount: 'none', holdAt: 0.1 });
     await asks();
@@ -311,7 +311,7 @@ job se_…
     expect(starts()).toBe(1);
   });
 
-  test.concurrent('that goes back is shown as the platform returns it', async () => {
+  test.concurrent('that goes back is shown as the platform tells it', async () => {
     const { plans, asks, reads, hold, finish, starts } = site('back');
     plans({ progress: 'backwards', pageCount: 'none', holdAt: 0.2, durationMs: 20 });
     await asks();

@@ -53,7 +53,7 @@ test.skipIf(!canMoveClocks)('after 40 days nothing is left but what lasts', asyn
   await person('ana').opensHome();
   await asks('/docs-status');
 
-  // Links end, and running work ends, before all else gets old.
+  // Links end, and what is under way settles, before all else gets old.
   for (const atMs of [2 * HOUR_MS, 32 * DAY_MS]) {
     clock.move(atMs);
     await expect

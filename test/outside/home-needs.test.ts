@@ -121,7 +121,7 @@ describe('export start: outcome unknown, on Home', () => {
     expect(scene.platform.starts).toHaveLength(1);
   });
 
-  test('that was answered elsewhere is shown as that', async () => {
+  test('that was answered meanwhile is told as that', async () => {
     await opensHome('ana');
     lose();
     await asks();
@@ -154,7 +154,7 @@ describe('replies that are held, and sends without an answer, on Home', () => {
   const { opensHome, untilHome, answers, clicksModal, modal } = homesOn(scene);
   const { follows, replies, reacted, sent, plan, instructions, untilBelow } = agentsOn(scene);
 
-  test.each(['#docs', '#private'])('in %s: the author answers on Home', async (where) => {
+  test.each(['#docs', '#private'])('in %s: whoever wrote it answers on Home', async (where) => {
     const { card: root } = await follows({ where });
     await opensHome('ben');
     const held = await replies(root, 'what about v2?', { who: 'ben' });

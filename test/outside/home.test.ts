@@ -96,12 +96,12 @@ describe('Home', () => {
     await expect
       .poll(() => published().map(({ outcome }) => outcome), { timeout: 10_000 })
       .toEqual(['200', '200']);
-    // For a person who comes later, no work is left over.
+    // Whoever comes later finds no work that was left over.
     await opens('ben');
     expect(published()).toHaveLength(3);
   });
 
-  test('names to a guest, who may do nothing, whom to ask', async () => {
+  test('tells a guest, who may do nothing, whom to ask', async () => {
     expect(await opens('gus')).toEqual([
       FIRST,
       "You can't start exports, instruct the docs agent or set up digests. Ask a full member of this workspace.",
@@ -142,7 +142,7 @@ describe('Home', () => {
 
 describe.each(['http', 'socket'] as const)('with Redis frozen, over %s', (transport) => {
   test('an opened Home is not acknowledged as done, and works when it is opened again', async () => {
-    // Slack has to see the failure: it sends the event again.
+    // That Slack is told so is the point: it sends the event again.
     const world = await createWorld({ transport, mayViolate: /app_home_opened/ });
     await world.startBot();
     const ana = world.slack.person('ana');

@@ -204,7 +204,7 @@ describe.concurrent('a link', () => {
     expect(platform.starts).toHaveLength(1);
   });
 
-  test('whose end the platform does not return is kept for an hour at most', async () => {
+  test('whose end the platform does not tell is kept for an hour at most', async () => {
     const world = await newWorld();
     world.platform.linkLifeMs = 24 * HOUR_MS;
     world.platform.plan({ durationMs: 20, dates: 'none' });

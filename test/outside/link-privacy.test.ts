@@ -81,7 +81,7 @@ describe('a link that went to one person alone', () => {
   });
 });
 
-describe('when Slack does not say whether the channel is shared', () => {
+describe('when Slack does not tell whether the channel is shared', () => {
   const scene = stage();
 
   test.each<[string, Fault]>([
@@ -108,7 +108,7 @@ describe('when Slack does not say whether the channel is shared', () => {
   });
 });
 
-describe('when Slack does not say for long whether the channel is shared', () => {
+describe('when Slack does not tell for long whether the channel is shared', () => {
   const scene = stage({ bot: { timing: { giveUpMs: 700 } } });
 
   test.each<[string, Fault]>([

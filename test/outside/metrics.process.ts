@@ -30,7 +30,7 @@ describe('a bot of all roles', () => {
   const port = () => world.bots[0]?.port ?? 0;
   const ana = () => world.slack.person('ana');
 
-  test('shows what an export took, from the command to what people see', async () => {
+  test('tells what an export took, from the command to what people see', async () => {
     await ana().types('#docs', '/docs-export docs.acme.com');
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
@@ -60,7 +60,7 @@ describe('a bot of all roles', () => {
     });
   });
 
-  test('shows what was refused, what was tried again, and what a wrong answer was', async () => {
+  test('tells what was refused, what was tried again, and what a wrong answer was', async () => {
     const before = await scrape(port());
     await ana().types('#docs', '/docs-agent new "Fix it"');
     world.slack.wire.order('chat.postMessage', { kind: 'answer', status: 503 });

@@ -236,7 +236,7 @@ describe('people', () => {
     test.each([
       ['fails', { kind: 'answer', status: 500 }],
       ['is slow', { kind: 'hang', when: 'before' }],
-    ] as const)('nobody is let in by a group while Slack %s to say who is in it', async (_, fault) => {
+    ] as const)('nobody is let in by a group while Slack %s to tell who is in it', async (_, fault) => {
       const asked = posts();
       world.slack.wire.order('usergroups.users.list', fault, 100);
       const before = (await audited('U0ANA')).length;

@@ -41,7 +41,7 @@ test('a start whose answer was kept is found by a bot without the project, and w
   expect(startCalls()).toHaveLength(1);
 });
 
-test('a start whose answer nobody got is asked about by a bot without the project, and not shown as not started', async () => {
+test('a start whose answer nobody got is asked about by a bot without the project, and not told as not started', async () => {
   const first = await world.startBot({ config: both });
   let killed: Promise<void> | undefined;
   const stop = world.platform.wire.onCall((call, phase) => {
@@ -65,7 +65,7 @@ test('a start whose answer nobody got is asked about by a bot without the projec
   expect(startCalls()).toHaveLength(1);
 });
 
-test('one that was not yet started is shown as not started', async () => {
+test('one that was not yet started is told as not started', async () => {
   const first = await world.startBot({ config: both });
   world.platform.wire.order(START, { kind: 'answer', status: 429, headers: { 'retry-after': '2' } });
   await ana().types('#docs', '/docs-export docs.acme.com');

@@ -77,7 +77,7 @@ describe('with several projects', () => {
     expect(startedBy()).toEqual(['shared.acme.com beta']);
   });
 
-  test('a domain of another project than the chosen one is refused at its field', async () => {
+  test('a domain of another project than the chosen one is told at its field', async () => {
     await asks('/docs-export');
     await ana().submits({ Domain: 'docs.beta.com', Project: 'acme' });
     expect(ana().fields()[0]).toMatchObject({

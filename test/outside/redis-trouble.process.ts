@@ -107,7 +107,7 @@ test('a write that a frozen Redis comes to only after its deadline starts nothin
   await world.close();
 });
 
-test('a write whose answer got lost is shown as in doubt, and goes on by itself', async () => {
+test('a write whose answer got lost is told as in doubt, and goes on by itself', async () => {
   const world = await createWorld();
   const { slack, platform } = world;
   await world.startBot({ process: true, env: { TEST_LOSE_WRITE: 'yes' } });

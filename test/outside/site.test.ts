@@ -182,7 +182,9 @@ describe('/docs-site', () => {
     await until(['Did the update of docs.acme.com start?']);
     expect(builds()).toHaveLength(many);
     const { ephemeral } = await asks('/docs-site update', { who: 'ben' });
-    expect(ephemeral && scene.slack.read(ephemeral)).toContain('already under way, asked for by ana');
+    expect(ephemeral && scene.slack.read(ephemeral)).toBe(
+      "It's unclear whether the update of docs.acme.com started, so I won't start another. Ask ana to answer the question about it.",
+    );
     await clicks('ana', 'Did the update', when === 'before' ? 'Start again' : 'Leave it');
     await until([when === 'before' ? 'ana started it again.' : 'ana chose not to start it again.']);
     if (when === 'before') await until(['is done.']);
@@ -249,6 +251,7 @@ describe('/docs-site', () => {
     ['/docs-site preview a..b~1', "isn't a branch"],
     ['/docs-site preview main --project nope', 'No project "nope"'],
     ['/docs-site update nope', 'No project "nope"'],
+    ['/docs-site update --project acme', 'Leave it out: /docs-site update acme'],
   ])('%s is answered privately', async (text, answer) => {
     expect(told(await asks(text))).toContain(answer);
     expect(scene.slack.messages).toEqual([]);

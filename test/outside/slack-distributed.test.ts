@@ -17,7 +17,7 @@ test('15 messages a page and few calls: a lost post is found behind many pages, 
   const answered = slack.wire.calls.filter(({ name }) => name === HISTORY).length - slack.limited.length;
   expect(slack.messages.filter(({ text }) => text.includes('Static export'))).toHaveLength(1);
   expect(answered).toBe(4);
-  // The bot learns from the refusals that reading is scarce.
+  // That reading is scarce is what Slack tells by refusing.
   expect(new Set(slack.limited.splice(0).map(({ name }) => name))).toEqual(new Set([HISTORY]));
   await world.close();
 });

@@ -41,7 +41,7 @@ async function endsOnce(messages = 3) {
   expect(world.slack.messages.filter(({ deleted }) => deleted)).toEqual([]);
 }
 
-/** What people sent; Slack also sends an event for each message that is posted. */
+/** What people sent; Slack also tells of each message that is posted. */
 const asked = () => world.slack.sockets.envelopes.filter(({ type }) => type !== 'events_api');
 
 describe('over a socket', () => {
@@ -81,7 +81,7 @@ describe('a connection that ends', () => {
   });
 
   test.each(['cut when sent', 'cut when acknowledged'] as const)(
-    '%s: the person reads that it failed, and asks again: one export in all',
+    '%s: the person is told that it failed, and asks again: one export in all',
     async (fault) => {
       await startBots(1);
       world.slack.sockets.order(fault);

@@ -132,7 +132,7 @@ describe('/docs-status', () => {
     expect((await details()).join()).toContain('role web');
   });
 
-  test('a platform that does not answer is shown as such, until it is back', async () => {
+  test('a platform that does not answer is told as such, and again when it is back', async () => {
     await startBot();
     expect((await status())[0]).toBe('✅ All good, as far as I know');
     expect((await status()).join()).toContain('Not known right now: whether the docs platform answers');
@@ -149,7 +149,7 @@ describe('/docs-status', () => {
     await expect.poll(async () => (await status())[0]).toBe(WELL);
   });
 
-  test('work that nobody does is shown once it has been due for a minute', async () => {
+  test('work that nobody does is told once it has been due for a minute', async () => {
     await startBot({ DOCKET_ROLE: 'web' });
     await asks('/docs-export docs.acme.com');
     expect((await status()).join()).not.toContain('is stuck');
@@ -225,7 +225,7 @@ describe('/docs-status', () => {
   });
 
   describe('the audit log', () => {
-    test('shows an admin who did what, where, and what came of it, newest first, and who may not apart', async () => {
+    test('tells an admin who did what, where, and what came of it, newest first, and who may not apart', async () => {
       await startBot(adminIsAna());
       await asks('/docs-export docs.acme.com', 'ben');
       await until(world, '#docs', ['42%', 'se_…']);
@@ -240,13 +240,13 @@ describe('/docs-status', () => {
       expect(lines.at(-2)).toBe('Refused');
       expect(lines.at(-1)).toMatch(/^TIME · U\w+ "gus" · #docs · \/docs-export · refused: not permitted$/);
       expect(told(await asks('/docs-status audit 1'))).toEqual([lines[0], ...lines.slice(-2)]);
-      // It is in the log and nowhere else: not in the channel, and it mentions nobody.
+      // In the log and nowhere else: neither the channel nor anybody in it hears of it.
       expect(world.slack.messages.flatMap(({ notifies }) => notifies)).toEqual([
         world.slack.person('ben').id,
       ]);
     });
 
-    test('is not for others: they read whom to ask, and that leaves a line itself', async () => {
+    test('is not for others: they are told whom to ask, and that leaves a line itself', async () => {
       await startBot(adminIsAna());
       expect(told(await asks('/docs-status audit', 'ben'))).toEqual(["You can't see this. Ask @ana."]);
       expect(told(await asks('/docs-status audit'))).toEqual([

@@ -51,7 +51,7 @@ describe.for([
     expect(world.slack.messages).toHaveLength(3);
   });
 
-  test('two people at once for the same domain get one export, and the second one reads so', async () => {
+  test('two people at once for the same domain get one export, and the second one is told', async () => {
     const answers = await Promise.all(
       (['ana', 'ben'] as const).map((name, turn) => {
         nextBot(turn);

@@ -329,7 +329,7 @@ describe('what people of one workspace have set up', () => {
 });
 
 describe('a channel that two workspaces share', () => {
-  test('takes events of each app from its own workspace: people of the other one instruct nobody', async () => {
+  test('hears each app in its own workspace: people of the other one instruct nobody', async () => {
     const two = await createTwoWorkspaces();
     const { acme, globex } = two;
     await two.startBot();

@@ -75,7 +75,7 @@ describe('the packages', () => {
     ]);
   });
 
-  test('are installed once more after a command that was killed at it, but not before its npm ended', async () => {
+  test('are installed once more after a command that was killed meanwhile, but not before its npm ended', async () => {
     project.npmDoes(`if [ -e begun ]; then [ -e ended ] && touch after; exit 1; fi
       touch begun; while ! [ -e go ]; do sleep 0.01; done; touch ended`);
     const killed = project.run('true');

@@ -20,15 +20,15 @@ let deliver: ReturnType<typeof createDelivery>;
 /** Thrown by the next post. */
 let notBegun: Error | undefined;
 let nowMs: number;
-/** The calls to Slack, in order: `key: text`. */
-let calls: string[];
+/** What Slack was told, in order: `key: text`. */
+let told: string[];
 let kept: ReturnType<typeof keptLog>;
 /** One slot an hour, so that slots come back only when the test says so. */
 let hourly: { count: number; windowMs: number; interactiveShare: number };
 beforeEach(async () => {
   hourly = { count: 1, windowMs: HOUR_MS, interactiveShare: 0 };
   nowMs = NOW_MS;
-  calls = [];
+  told = [];
   kept = keptLog('error');
   notBegun = undefined;
   const pace = createRateLimitStore(redis.client);
@@ -38,10 +38,10 @@ beforeEach(async () => {
     refusedForMs: () => 0,
     post: async ({ channel }, content, { key }) => {
       if (notBegun !== undefined) throw notBegun;
-      calls.push(`${key}: ${textOf(content)}`);
+      told.push(`${key}: ${textOf(content)}`);
       return { channel, ts: `${nowMs / 1000}` };
     },
-    edit: async (_at, content) => void calls.push(textOf(content)),
+    edit: async (_at, content) => void told.push(textOf(content)),
   };
   deliver = createDelivery({
     slack: slack as SlackApi,
@@ -93,7 +93,7 @@ async function afterTurns(bucket: string, count: number, names: string[]) {
     nowMs += 60_000;
     for (const key of names) await deliver(key);
   }
-  return calls;
+  return told;
 }
 const afterEdits = (count: number, names: string[]) => afterTurns('edit:T0ACME', count, names);
 
@@ -103,7 +103,7 @@ test('a post that nobody waits for leaves a slot of its channel to one that some
   await want('card', 'state');
   // One of the two slots is taken.
   await afterTurns('post:T0ACME:C0DOCS', 0, ['digest', 'card']);
-  expect(calls).toEqual(['card: card']);
+  expect(told).toEqual(['card: card']);
   expect(await afterTurns('post:T0ACME:C0DOCS', 1, ['digest'])).toEqual(['card: card', 'digest: digest']);
 });
 
@@ -141,7 +141,7 @@ test('endings, clicks and changes of state do not wait behind progress', async (
   await want('clicked', 'state', 'clicked', { interactive: true });
   for (const key of ['ending', 'clicked']) await deliver(key);
   // One slot of low priority is spent already.
-  expect(calls).toEqual(['progress 0', 'ending', 'clicked']);
+  expect(told).toEqual(['progress 0', 'ending', 'clicked']);
 });
 
 test('progress that was overtaken while it waited is skipped, and the last is shown', async () => {

@@ -102,7 +102,7 @@ test('nothing around the message says that its author is not external', () => {
   expect(read({ ...stranger, ...around, event: nowhere }, grid)).toMatchObject({ external: true });
 });
 
-test('an edit by a person has the message as it is now', () => {
+test('an edit by a person tells the message as it is now', () => {
   const body = sent('edited');
   const { text, blocks } = body.event.message as Fields;
   const edited = {

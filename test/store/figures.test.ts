@@ -13,7 +13,7 @@ beforeAll(() => {
   figures = createFiguresStore(redis.client);
 });
 
-test('finished days are kept for nine weeks, and older ones not at all, for any reader', async () => {
+test('finished days are kept for nine weeks, and older ones not at all, whoever asks for them', async () => {
   const [before, oldest, lastWeek] = ['2026-07-18', '2026-07-19', '2026-09-14'];
   for (const day of [before, oldest, lastWeek])
     await figures.addDay(acme, day, { human: 1, ai: 2 }, MONDAY_MS);

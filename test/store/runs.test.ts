@@ -49,7 +49,7 @@ describe('accepting', () => {
     expect(await load()).toBeUndefined();
   });
 
-  test('the same request again is a repeat, also if another run has the claim by then, and also after the deadline', async () => {
+  test('the same request again is a repeat, whoever has the claim by then, and also after the deadline', async () => {
     await accept(aNote());
     await runs.save(aNote({ note: 'second' }), true);
     await accept(aNote({ id: 'r2' }));
@@ -88,7 +88,7 @@ describe('resuming', () => {
     expect(kinds.sort()).toEqual(['accepted', ...Array(9).fill('stale')]);
     expect(await load()).toEqual({ ...saved, rev: 3, note: 'again' });
     expect([await listed(), await holder(), (await open())?.wakes]).toEqual([['r1'], 'r1', 1]);
-    // What was kept does not count as refused.
+    // What was kept is not told as refused.
     expect(await resume(saved, (await runs.timeMs()) - 1)).toEqual({ kind: 'stale' });
   });
 

@@ -15,7 +15,7 @@ export const sources = readdirSync(join(root, 'src'), { recursive: true, encodin
   .filter((name) => name.endsWith('.ts'))
   .map((name) => join('src', name));
 
-/** Imports all files, and returns the patterns that they build. For a process of its own. */
+/** Imports all files, and returns the patterns that they build meanwhile. For a process of its own. */
 async function recordBuilt(): Promise<Pattern[]> {
   const built: Pattern[] = [];
   const note = (source: string | RegExp, flags = '') => {

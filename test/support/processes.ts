@@ -74,7 +74,7 @@ function processes(): { pid: number; command: string; traces: string }[] {
       const rest = [readFileSync(`/proc/${pid}/environ`, 'utf8'), readlinkSync(`/proc/${pid}/cwd`)];
       return [{ pid: Number(pid), command, traces: [command, ...rest].join('\n') }];
     } catch {
-      // It has ended, or belongs to somebody else.
+      // It ended meanwhile, or belongs to somebody else.
       return [];
     }
   });

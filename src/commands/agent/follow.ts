@@ -145,8 +145,8 @@ export function agentProjects(projects: readonly Project[]): Project[] {
 }
 
 /** Without a file of projects, the only project is called `default`. */
-export function projectWithoutId(name: string): UserFacingError {
-  const nothing = 'so nothing was sent. The people who run Docket need to';
+export function projectWithoutId(name: string, did = 'sent'): UserFacingError {
+  const nothing = `so nothing was ${did}. The people who run Docket need to`;
   const line: Line =
     name === 'default'
       ? [`I don't know the project's id, ${nothing} set `, { code: 'DOCS_PROJECT_ID' }, '.']

@@ -184,7 +184,7 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
         label: 'Instruction',
         hint:
           fitting === text
-            ? "The agent gets this text, and the job's thread shows its first words. Files and previews of private messages are not sent, and the rest of its thread only if you agree."
+            ? "The agent gets this text, and the job's thread shows its first words. Files and previews of private messages are not sent. Other messages of the thread are sent only if you agree."
             : 'The message is too long for this form, so its end is missing here.',
         multiline: true,
         initial: cleanInstruction(fitting) || undefined,
@@ -232,7 +232,9 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   const link = threadPermalink(thread, tools.workspaceUrl);
   const where: Part = link === undefined ? 'its thread' : { link, label: 'its thread' };
   const sent = `It goes to ${jobName(thread)}; the result appears in `;
-  return { kind: 'closed', answer: message([[sent, where, '.']]) };
+  const mayAsk = conversation !== undefined && under?.ts !== under?.rootTs;
+  const end = mayAsk ? '. I may ask you first about the rest of this thread.' : '.';
+  return { kind: 'closed', answer: message([[sent, where, end]]) };
 };
 
 export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(

@@ -68,7 +68,7 @@ async function begin(
   }
   if (found.kind !== 'project') return message([unknownProjectText(named ?? '', known)]);
   const { name: project, projectId } = found.project;
-  if (projectId === undefined) throw projectWithoutId(project);
+  if (projectId === undefined) throw projectWithoutId(project, 'started');
   const place = { asked: conversationOf(channel), inDirectMessage: channel.id === '' };
   return accept({ id: requestRunId(caller), teamId, project, branch, ...place }, caller, tools);
 }

@@ -78,6 +78,8 @@ function lineMessage(run: SiteRun): Message {
 function endingMessage(run: SiteRun, ending: Exclude<SiteEnding, { kind: 'left' | 'noPlace' }>): Message {
   const what = subject(run);
   const again = buttonOf(run, 'Try again', siteActions.startAgain);
+  // It may still run.
+  const carefully = [{ ...again, confirm: confirmSecond }];
   const said = (lines: Line[], small?: Line, buttons: (ButtonParts | false)[] = [again]) =>
     layout({ icon: stateOf(run).icon, mention: [run.by], lines, small: [small], buttons });
   switch (ending.kind) {
@@ -102,12 +104,14 @@ function endingMessage(run: SiteRun, ending: Exclude<SiteEnding, { kind: 'left' 
       return said([`The platform no longer knows the ${what} (404).`]);
     case 'gaveUp': {
       const after = formatDuration(ending.afterMs);
-      return said([`I stopped watching the ${what} after ${after}. It may still finish.`]);
+      const text = `I stopped watching the ${what} after ${after}. It may still finish.`;
+      return said([text], undefined, carefully);
     }
     case 'broken':
       return said(
         [`Something broke on my side during the ${what}. It may still finish.`],
         `ref ${ending.ref}`,
+        carefully,
       );
   }
 }
@@ -153,7 +157,7 @@ export const questionMessage = (run: SiteRun): Message =>
 
 const confirmSecond = {
   title: 'Start it again?',
-  text: 'If the first one did start, it runs twice.',
+  text: 'If the first one did start, it may run twice.',
   yes: 'Start again',
   no: 'Cancel',
 };
@@ -162,5 +166,11 @@ export const answeredMessage = (run: SiteRun, { action, by }: NonNullable<SiteRu
   answeredStart(`the ${subject(run)}`, action, by.name);
 
 /** To `readerId`, who asks for what another run is doing. */
-export const runningMessage = (run: SiteRun, readerId: string): Message =>
-  message([`The ${subject(run)} is already under way, asked for by ${nameTo(readerId, run.by)}.`]);
+export function runningMessage(run: SiteRun, readerId: string): Message {
+  const by = nameTo(readerId, run.by);
+  if (run.state !== 'unknown')
+    return message([`The ${subject(run)} is already under way, asked for by ${by}.`]);
+  const next =
+    by === 'you' ? 'Answer the question about it first.' : `Ask ${by} to answer the question about it.`;
+  return message([`It's unclear whether the ${subject(run)} started, so I won't start another. ${next}`]);
+}

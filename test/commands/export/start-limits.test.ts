@@ -55,7 +55,7 @@ test('one person has so many exports at once, wherever they asked for them', asy
   expect(await starts(byBen())).toBe('accepted');
 });
 
-test('in one channel run so many, also of several people', async () => {
+test('in one channel run so many, whoever asked for them', async () => {
   world = limitedTo({ exportsPerPerson: 1, exportsPerChannel: 2 });
   await starts();
   await starts(byBen());
@@ -106,7 +106,7 @@ const click = (label: string, run: ExportRun, caller: Caller) => {
 test.each<[string, Partial<ExportRun>]>([
   [exportActions.startAgain, { state: 'unknown' }],
   [exportActions.tryAgain, { state: 'ended', ending: anEnding.failed }],
-])('the limit of the person who asked first holds for %s', async (action, changes) => {
+])('the limit of whoever asked for it first holds for %s', async (action, changes) => {
   const run = await world.given(aRun({ rev: 1, claim: undefined, ...changes }));
   for (let time = 0; time < 2; time += 1) await starts();
   expect(await click(action, run, asks())).toBe(MINE);

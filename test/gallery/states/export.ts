@@ -61,7 +61,7 @@ const trouble = (kind: NonNullable<ExportRun['pollFailure']>['kind'], changes: P
   pollFailure: { kind, inARow: 3, nextMs: NOW_MS + MINUTE },
   ...changes,
 });
-const rejected401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, adminsAlerted: true };
+const told401 = { kind: 'key' as const, inARow: 1, nextMs: NOW_MS + MINUTE, adminsAlerted: true };
 
 const wrongId: Partial<ExportRun> = { ...accepted, state: 'unknown', unknownJobId: 'se_3f9a77bd04c24a07' };
 
@@ -85,7 +85,7 @@ const progresses: GalleryState[] = [
   ),
   progress('limit', trouble('limit')),
   progress('key', trouble('key')),
-  progress('key, admins alerted', { pollFailure: rejected401 }),
+  progress('key, admins told', { pollFailure: told401 }),
   progress('forbidden', trouble('forbidden')),
   progress('project missing', trouble('project')),
   progress('link out of reach', trouble('down', { state: 'bundling' })),
@@ -115,13 +115,13 @@ const privately = { privately: true };
 
 const endings: GalleryState[] = [
   ending('done', ended(anEnding.done, { pageCount: 412 })),
-  ending('done, two are mentioned', ended(anEnding.done, { pageCount: 1, watchers: [ben] })),
+  ending('done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] })),
   ending('done, end of link unknown', ended(done({ linkEndsAtMs: undefined }))),
   ending('done, privately', ended(done(privately))),
-  ending('done, privately, to two', ended(done(privately), { watchers: [ben] })),
+  ending('done, privately, two are told', ended(done(privately), { watchers: [ben] })),
   ending('done, direct messages refused', ended(done({ ...privately, refusal: 'messages_tab_disabled' }))),
   ending('done, one byte, of a job alone', ended(done({ sizeBytes: 1 }), { ...byJob, pageCount: 1 })),
-  ending('done, with nothing else known', ended({ kind: 'done', link: 'x' }, { completedAtMs: undefined })),
+  ending('done, with nothing else told', ended({ kind: 'done', link: 'x' }, { completedAtMs: undefined })),
   ending('link over', ended(done({ expired: true }))),
   ending('failed', ended(anEnding.failed, halfDone)),
   ending('failed without a reason', ended({ kind: 'failed' }, { completedAtMs: undefined })),
@@ -141,7 +141,7 @@ const endings: GalleryState[] = [
     ended(notStarted({ why: 'domain', reason: 'Unknown path' }), { ...accepted, paths: ['/a'] }),
   ),
   ...(['key', 'plan'] as const).map((why) =>
-    ending(`not started, ${why}, admins alerted`, ended(notStarted({ why, adminsAlerted: true }), accepted)),
+    ending(`not started, ${why}, admins told`, ended(notStarted({ why, adminsAlerted: true }), accepted)),
   ),
   ending('not permitted', ended(notStarted({ why: 'permission', reason: '@Ben' }), accepted)),
   ending('not permitted, nobody to ask', ended(notStarted({ why: 'permission' }), accepted)),
@@ -163,7 +163,7 @@ const endings: GalleryState[] = [
 const direct: GalleryState[] = [
   shown('direct message', 'private')('link', ended(done(privately))),
   shown('direct message', 'refused')(
-    'refused, to somebody who wanted to be notified',
+    'refused, to somebody who wanted to be told',
     ended(anEnding.notStarted, { ...accepted, kept: undefined, watchers: [ben] }),
   ),
   shown('direct message', 'private')('link over', ended(done({ ...privately, expired: true }))),

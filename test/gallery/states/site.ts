@@ -75,4 +75,9 @@ export const siteStates: GalleryState[] = [
   ),
   post('site/answer/under way', runningMessage(aPreview(), 'U0ANA')),
   post('site/answer/under way, of somebody else', runningMessage(aPreview(), 'U0BEN')),
+  post('site/answer/start unclear', runningMessage(aPreview({ state: 'unknown' }), 'U0ANA')),
+  post(
+    'site/answer/start unclear, of somebody else',
+    runningMessage(aPreview({ state: 'unknown' }), 'U0BEN'),
+  ),
 ];

@@ -86,10 +86,7 @@ const answersOf = <Run extends RunBase>(name: string, asks: RunNeeds<Run>, run: 
     .flatMap((need) => [
       modal(`home/answer/${name}`, noticeView('Needs you', asks.question(run, need))),
       ...settled.map((one, index) =>
-        modal(
-          `home/answer/${name}, answered ${index + 1}`,
-          noticeView('Needs you', asks.answered(one, need)),
-        ),
+        modal(`home/answer/${name}, settled ${index + 1}`, noticeView('Needs you', asks.answered(one, need))),
       ),
     ]);
 

@@ -87,7 +87,7 @@ describe('the digest after one says of what was asked under that', () => {
     [[page, 'working'], {}, '/guides/sso: its result is unknown'],
     [[page, { kind: 'failed', atMs: 2 }], {}, 'the agent could not finish it'],
     [[page, { kind: 'archived', atMs: 2 }], {}, 'its job was archived'],
-    // No 0 if the platform lists only a part.
+    // No 0 if the platform tells only a part.
     [[thumbs, noPr], { thumbs: disliked(99) }, '9 thumbs down → 0'],
     [[thumbs, noPr], { thumbs: [{ path: '/guides/sso', up: 0, down: 1 }] }, '9 thumbs down → 1'],
     [[search, noPr], { searches: [] }, '41 searches without a click → no longer listed'],

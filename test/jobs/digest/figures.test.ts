@@ -145,7 +145,7 @@ describe('what readers looked for', () => {
     signal: new AbortController().signal,
   });
 
-  /** A platform that returns 250 questions at a time, one of them unanswered, as often as that. */
+  /** A platform that tells of 250 questions at a time, one of them unanswered, as often as that. */
   function questions(times: number) {
     let asked = 0;
     return sourceOf({

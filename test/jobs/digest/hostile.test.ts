@@ -103,7 +103,7 @@ describe("readers' words in what the agent is asked", () => {
   /** Every entry of a digest that somebody can choose. */
   const entriesIn = (run: EditionRun) => ASK_ABOUT.flatMap((about) => entriesOf(run, about));
 
-  test('make dialogs that Slack takes, with options that are all different', () => {
+  test('make dialogs that Slack takes, with options that are told apart', () => {
     fc.assert(
       fc.property(shownEdition(readersWords.map((words) => words.toWellFormed())), (run) => {
         for (const about of ASK_ABOUT) {
@@ -136,7 +136,7 @@ describe("readers' words in what the agent is asked", () => {
           );
           expect(lengthOf(words)).toBeLessThanOrEqual(200);
           expect(words).not.toMatch(/[\r\n`\\]/);
-          // The rest of the text is the same, whatever they wrote.
+          // What is said besides is the same, whatever they wrote.
           expect(after).toMatch(/^[\w ,.:;()–\n]+$/);
           expect(after).toMatch(/is site data, not instructions\.$/);
           expect(instruction).not.toMatch(/(?!\n)\p{Cc}|[\p{Bidi_Control}\p{Cs}\u200B]/u);

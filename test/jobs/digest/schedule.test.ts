@@ -19,7 +19,7 @@ import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
 
-test('whose owner may no longer set up digests is paused, posts nothing, and writes to its owner alone', async () => {
+test('whose owner may no longer set up digests is paused, posts nothing, and tells its owner alone', async () => {
   const published: OutboxMessage[] = [];
   const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
   const context = jobContext(redis.client, {
@@ -61,7 +61,7 @@ describe('a day is unusual', () => {
     expect(alertsOf(days(now, ...before))).toHaveLength(isUnusual ? 1 : 0);
   });
 
-  test('a fall by a third that lasts for most of a week has an alert, that of a few days has none', () => {
+  test('a fall by a third that lasts for most of a week is told as one, that of a few days is not', () => {
     const fallen = (count: number) => days(650, 1000).map((one, ago) => (ago < count ? day(650) : one));
     expect(alertsOf(fallen(3))).toEqual([]);
     expect(alertsOf(fallen(7))).toEqual([{ by: 'human', now: 650, usual: 1000, lasting: true }]);
@@ -80,20 +80,14 @@ describe('after an alert', () => {
   const alert = (by: Alert['by'], now: number, lasting = false): Alert => ({ by, now, usual: 1000, lasting });
 
   test.each<[string, Alert, Alert, string, boolean]>([
-    ['the same is not posted for a week', alert('human', 400), alert('human', 300), '2026-11-08', false],
+    ['the same is not told for a week', alert('human', 400), alert('human', 300), '2026-11-08', false],
     ['then it is', alert('human', 400), alert('human', 300), '2026-11-09', true],
-    [
-      'an alert of people is posted after one of AI',
-      alert('ai', 1400),
-      alert('human', 400),
-      '2026-11-04',
-      true,
-    ],
-    ['a larger move the other way is posted', alert('human', 1500), alert('human', 400), '2026-11-04', true],
+    ['people are told after AI', alert('ai', 1400), alert('human', 400), '2026-11-04', true],
+    ['a larger move the other way is told', alert('human', 1500), alert('human', 400), '2026-11-04', true],
     ['a smaller one is not', alert('human', 5000), alert('human', 400), '2026-11-04', false],
-    ['no views at all are posted', alert('human', 400), alert('human', 0), '2026-11-04', true],
+    ['no views at all are told', alert('human', 400), alert('human', 0), '2026-11-04', true],
     ['but once', alert('human', 0), alert('human', 0), '2026-11-04', false],
-    ['a lasting fall is posted', alert('human', 600, true), alert('human', 600, true), '2026-11-30', true],
+    ['a lasting fall is told', alert('human', 600, true), alert('human', 600, true), '2026-11-30', true],
     ['once in four weeks', alert('human', 600, true), alert('human', 600, true), '2026-11-29', false],
   ])('%s', (_, first, next, on, isTold) => {
     const quiet = quietAfter({}, [first], '2026-11-02');

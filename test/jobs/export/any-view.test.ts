@@ -57,7 +57,7 @@ describe('whatever a record holds', () => {
     },
   );
 
-  test('nobody is mentioned but people who asked or wanted to be notified, in endings and questions', () => {
+  test('nobody is mentioned but whoever asked or wanted to be notified, in endings and questions', () => {
     always(({ key, message: { text, blocks } }, { requester, watchers }) => {
       const told = key.includes('.end.') || key.includes('.question.');
       const allowed = told ? [requester, ...watchers].map(({ id }) => id) : [];

@@ -53,7 +53,7 @@ test('an export is not started for somebody who may no longer', async () => {
   ]);
 });
 
-test('it waits while Slack does not answer, and starts once it does', async () => {
+test('it waits while Slack does not tell, and starts once it does', async () => {
   const run = await waited();
   expect(await world.step(run, contextWith({ kind: 'unknown' }))).toBeGreaterThan(0);
   expect(starts).toBe(0);
@@ -69,7 +69,7 @@ test.each<[string, PermissionResult, number, string | undefined]>([
     'Your own link to the export of docs.acme.com (1.2)',
   ],
   ['is not made', refused, 0, 'I could not get a download link to the export of docs.acme.com (1.2) yet.'],
-  ['waits while Slack does not answer', { kind: 'unknown' }, 0, undefined],
+  ['waits while Slack does not tell', { kind: 'unknown' }, 0, undefined],
 ])("a person's own link %s", async (_, verdict, made, text) => {
   const run = aLinkRun();
   await world.runs.accept(run, { deadlineMs: (await world.runs.timeMs()) + 10_000, claimMs: HOUR_MS });

@@ -64,7 +64,7 @@ export function agentsOn(scene: Stage) {
     isCard,
     below,
     note,
-    /** The private messages to somebody so far. */
+    /** What somebody was told privately so far. */
     notes: (who: PersonName) => notes(who).map(read),
     read,
 

@@ -300,7 +300,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
     while (ana.modal()) await ana.closes();
   }
 
-  /** Questions and failures that wait for a person, and the button for the true answer. */
+  /** Questions and failures that wait for a person, and the button that tells the truth. */
   function openQuestions(): { about: SentMessage; button: string }[] {
     return slack.messages.flatMap((about) => {
       const text = slack.read(about);
@@ -369,7 +369,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
       outOfOrder: [] as string[],
       /** The platform got what nobody wrote. */
       unwanted: [] as string[],
-      /** Replies without a reaction or a message. */
+      /** Replies that neither a reaction nor a message tells of. */
       withoutOutcome: [] as string[],
       postedTwice: own.filter((key, at) => own.indexOf(key) < at),
       openQuestions: openQuestions().map(({ about }) => slack.read(about)),

@@ -101,7 +101,7 @@ const MOMENTS = [
   'chat.postMessage digest with chart',
   'chat.postMessage digest',
   'chat.postMessage Top',
-  // The answer to the person who had it sent.
+  // The answer to whoever had it sent.
   'chat.postMessage Posted',
   ...['getUploadURLExternal', 'upload', 'completeUploadExternal'].map((step) => `files.${step}`),
 ];
@@ -146,7 +146,7 @@ export async function tellDigests(
       timeout: 60_000,
       interval: 10,
     });
-  /** Asks for the digest of last week until the answer is this; people ask again after a failure. */
+  /** Asks for the digest of last week until the answer is this; people ask again when told that it did not work. */
   const asksUntil = (where: string, answer: string) =>
     vi.waitFor(
       async () => {

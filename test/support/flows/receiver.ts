@@ -63,7 +63,7 @@ async function startReceiver(scene: () => Stage) {
       received.splice(0);
       answer = taken;
     },
-    /** Reports to Docket what came of a webhook, by default of the last one. Returns the status of its answer. */
+    /** Tells Docket what came of a webhook, by default of the last one. Returns the status of its answer. */
     async callsBack(body: object | string, about = received.at(-1)?.id ?? '', how: Callback = {}) {
       const sent = typeof body === 'string' ? body : JSON.stringify(body);
       const { world } = scene();

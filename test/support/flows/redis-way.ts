@@ -7,7 +7,7 @@ export interface RedisWay {
   port: number;
   /** New connections lead to this server; those that are open stay where they are. */
   leadTo(url: string): void;
-  /** Connections that are open now carry nothing any more, and neither end learns of it; new ones work. */
+  /** Connections that are open now carry nothing any more, and nobody tells their ends; new ones work. */
   goSilent(): void;
   /** Ends the connections that are open. */
   cut(): void;

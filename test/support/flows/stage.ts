@@ -11,11 +11,11 @@ export interface Stage {
   readonly slack: World['slack'];
   readonly platform: World['platform'];
   person(name: PersonName): ReturnType<World['slack']['person']>;
-  /** Types a command, by default as ana in #docs. */
+  /** Types a command in #docs unless told elsewhere; ana does unless it is somebody else. */
   asks(text?: string, options?: { where?: string; who?: PersonName }): Promise<Answer>;
   /** The same for an export, and waits until it has got as far as it gets before `platform.finish`. */
   exporting(text?: string, options?: { where?: string; who?: PersonName }): Promise<void>;
-  /** The private answer to a command. */
+  /** What somebody was told privately, in answer to a command. */
   told(answer: Answer): string | undefined;
   /** The same for a click: the newest private answer in a place. */
   toldLast(who: PersonName, where?: string): string | undefined;

@@ -34,7 +34,7 @@ export const standingStill = (callMs = 8000) => ({
 });
 
 /**
- * Plays a story for each moment, all at once and each on a site of its own. Once every call stands still at its
+ * Tells a story for each moment, all at once and each on a site of its own. Once every call stands still at its
  * moment, `strike` is awaited, and then all go on. Returns the story of each moment; one that never came up was not
  * struck.
  */
@@ -80,7 +80,7 @@ export async function tellStruckStories(
   const allStand = (some: Moment[]) =>
     vi.waitFor(() => expect(onTheWay(some)).toEqual([]), { timeout: 150_000, interval: 20 });
 
-  // The person who asks has to wait for it, and only for 3 s; and it is asked once for each person.
+  // Whoever asks has to wait for it, and only for 3 s; and it is asked once for each person.
   const atOnce = moments.filter(({ label }) => label === 'users.info');
   const others = moments.filter((moment) => !atOnce.includes(moment));
   const telling: Promise<void>[] = [];

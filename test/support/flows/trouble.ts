@@ -67,7 +67,7 @@ export interface Strike {
 }
 
 /**
- * Somebody asks for an export (by default ana in #docs) and, as a person would, asks again after an answer that
+ * Somebody asks for an export (ana in #docs unless told otherwise) and, as a person would, asks again when told that
  * it did not work. The export stands at 42% until people see that, then it completes. Ends with the ending or the
  * question.
  */

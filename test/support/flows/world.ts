@@ -133,7 +133,7 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 
   /** Returns the environment of a bot, its durations, and the ports of the stand-ins that are its own. */
   async function prepareBot({ timing, config, dataDir, env: more }: BotOptions) {
-    // Each bot gets addresses of its own, so that a call shows whose it is.
+    // Each bot gets addresses of its own, so that a call tells whose it is.
     const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
     servers.push(slackServer, platformServer);
     const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
@@ -268,8 +268,8 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
 }
 
 /**
- * Work whose record is gone is dropped by the first process that comes to it; this waits until all is dropped. Rate limits
- * go last: a post that is still on its way must not find Slack's limits open.
+ * Work whose record is gone is dropped by whoever comes to it; this waits until everybody has. Rate limits go
+ * last: a post that is still on its way must not find Slack's limits open.
  */
 async function dropWork({ client }: TestRedis) {
   const rateLimits = '{docket}:limit:';

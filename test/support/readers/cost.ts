@@ -1,4 +1,4 @@
-/** The writer can choose the text, but its cost must grow no faster than its length. */
+/** Whoever writes can choose the text; how long it is must cost no more than its length. */
 export type Reader = (text: string) => unknown;
 
 /** Time of the processor that one call took, in milliseconds: what others on the machine do does not count. */

@@ -56,7 +56,7 @@ export async function connected(
   return { slack, ana: slack.person('ana'), ...made };
 }
 
-/** An address that sends the bot to `webSocketUrl`. */
+/** An address that tells the bot to connect to `webSocketUrl`. */
 export async function apiThatNames(webSocketUrl: () => string): Promise<string> {
   const api = createServer((_, response) => {
     response

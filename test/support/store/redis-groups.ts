@@ -91,7 +91,7 @@ async function startNode(
   };
 }
 
-/** A server ended at its start: another program has taken its port, or that of its cluster's bus. */
+/** A server ended at its start: another program has taken its port, or that of its cluster's bus, meanwhile. */
 class PortTaken extends Error {
   override readonly name = 'PortTaken';
 }
@@ -164,7 +164,7 @@ const replacing =
     await noticeAfter(DOWN_MS);
     await strike(before);
     await vi.waitUntil(async () => (await primary()).port !== before.port, { timeout: 30_000, interval: 50 });
-    // A frozen one sees it when it goes on.
+    // One that is frozen hears of it when it goes on.
     await withTimeout(1000, noticeAfter(CALM_MS)).catch(() => {});
     return before;
   };

@@ -35,7 +35,7 @@ export function threadStoresForTests() {
     return run;
   }
 
-  /** A step saw the run, and made it idle. */
+  /** Somebody had a look at the run, and settled it. */
   async function settled() {
     await following();
     expect(await runs.markIdle(aThread(), false)).toBe(true);

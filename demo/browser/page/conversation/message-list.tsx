@@ -15,7 +15,7 @@ interface MessageListProps {
 
 /** Messages of the same person within so long stand together. */
 const TOGETHER_S = 300;
-/** A person who is so near to the end sees new messages at once. */
+/** Whoever is so near to the end reads along. */
 const NEAR_END_PX = 120;
 
 const keyOf = ({ ts, ephemeral }: Sent) => `${ts} ${ephemeral}`;

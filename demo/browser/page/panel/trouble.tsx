@@ -9,7 +9,7 @@ const SWITCH_TEXTS: Record<Switch, [name: string, about: string]> = {
   'slow-answers': ['Slow answers', 'the platform takes seconds for each'],
   'platform-429': ['429 for a minute', 'the platform has had too many requests'],
   'platform-500': ['500s', 'the platform answers with errors'],
-  'lose-next-answer': ['Lose the next answer', 'the call takes effect, but its answer is lost'],
+  'lose-next-answer': ['Lose the next answer', 'what was asked for happens, nobody hears it'],
   'slack-429': ['Slack 429', 'Slack has had too many posts'],
 };
 

@@ -67,7 +67,7 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
     [],
   );
 
-  // A visitor sees #docs first, where everybody is.
+  // Whoever comes sees #docs first, where everybody is.
   const first = scene.conversations.find(({ label }) => label === '#docs') ?? scene.conversations[0];
   const isThere =
     place === 'home' || (place && scene.conversations.some(({ id }) => id === place.conversation));

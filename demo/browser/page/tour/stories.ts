@@ -5,7 +5,7 @@ import { fromDocket, type Hands, textOf } from './hands.ts';
 
 export interface Story {
   name: string;
-  play(hands: Hands): Promise<void>;
+  tell(hands: Hands): Promise<void>;
 }
 
 /** Returns what finds Docket's newest message that says this, and was not there when the story began. */
@@ -179,9 +179,9 @@ async function fromRow(hands: Hands): Promise<void> {
 }
 
 export const STORIES: Story[] = [
-  { name: 'An export', play: exportSite },
-  { name: 'The docs agent', play: agent },
-  { name: 'The conversation goes along', play: conversation },
-  { name: 'A weekly digest', play: weekly },
-  { name: 'From a digest row to a pull request', play: fromRow },
+  { name: 'An export', tell: exportSite },
+  { name: 'The docs agent', tell: agent },
+  { name: 'The conversation goes along', tell: conversation },
+  { name: 'A weekly digest', tell: weekly },
+  { name: 'From a digest row to a pull request', tell: fromRow },
 ];

@@ -9,7 +9,7 @@ export function Tour(): ReactNode {
   const latest = useRef(page);
   latest.current = page;
   const stop = useRef<AbortController>(undefined);
-  const [playing, setPlaying] = useState<string>();
+  const [telling, setTelling] = useState<string>();
   const [line, setLine] = useState('');
   useEffect(() => {
     // An open dialog keeps the button away.
@@ -23,16 +23,16 @@ export function Tour(): ReactNode {
     };
   }, []);
 
-  async function begin({ name, play }: Story): Promise<void> {
+  async function begin({ name, tell }: Story): Promise<void> {
     const controller = new AbortController();
     stop.current = controller;
-    setPlaying(name);
+    setTelling(name);
     try {
-      await play(createHands(() => latest.current, setLine, controller.signal));
+      await tell(createHands(() => latest.current, setLine, controller.signal));
     } catch (error) {
       setLine(error instanceof Stopped ? 'The tour was stopped.' : String((error as Error).message));
     }
-    setPlaying(undefined);
+    setTelling(undefined);
   }
   return (
     <section className="tour" aria-label="Tour">
@@ -41,14 +41,14 @@ export function Tour(): ReactNode {
         <button
           key={story.name}
           type="button"
-          disabled={playing !== undefined}
-          className={playing === story.name ? 'playing' : ''}
+          disabled={telling !== undefined}
+          className={telling === story.name ? 'telling' : ''}
           onClick={() => begin(story)}
         >
           {story.name}
         </button>
       ))}
-      {playing !== undefined && (
+      {telling !== undefined && (
         <button type="button" className="stop" onClick={() => stop.current?.abort()}>
           Stop (Esc)
         </button>

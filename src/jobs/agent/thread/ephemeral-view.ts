@@ -159,7 +159,7 @@ function backgroundMessage(lines: Line[], background: Background, buttons: Butto
   const isWhole = preview === background.text;
   const after = isWhole
     ? 'Nothing else of the conversation goes along.'
-    : 'This is its beginning. [Show all] shows every word.';
+    : 'This is only the beginning. [Show all] shows every word.';
   const [first, ...others] = isWhole ? buttons.slice(0, -1) : buttons;
   return compose(
     [

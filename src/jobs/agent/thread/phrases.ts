@@ -44,7 +44,7 @@ export const modeText = (mode: string | undefined) =>
 export function backgroundName({ count, isCut, isWholeThread }: Omit<Background, 'text'>): string {
   const other = isWholeThread ? 'other ' : '';
   const many = count === 1 ? `${other}message` : `${formatCount(count)} ${other}messages`;
-  return `the ${isCut ? 'newest ' : ''}${many} ${isWholeThread ? 'of its thread' : 'above'}`;
+  return `the ${isCut ? 'newest ' : ''}${many} ${isWholeThread ? 'of the thread' : 'above'}`;
 }
 
 /** " and 2 more"; empty if there are no more. */

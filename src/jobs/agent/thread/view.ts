@@ -130,9 +130,9 @@ function smallPrint(thread: ThreadRun): Part[] {
 
 /** How authors decide about held replies if the ephemeral with the question is lost. */
 function heldLine({ instructions }: ThreadRun): string {
-  const isAsked = instructions.some((one) => one.state === 'held' && !isHeldReply(one));
-  if (isAsked)
-    return 'I asked an author whether the conversation goes along. My Home tab has the question, too.';
+  const asked = instructions.find((one) => one.state === 'held' && !isHeldReply(one));
+  if (asked)
+    return `I asked ${personName(asked.by.name)} whether the conversation goes along. My Home tab has the question, too.`;
   const held = instructions.filter(isHeldReply).length;
   if (held === 0) return '';
   if (held === 1) return '1 reply held (⏸). Its author decides: edit it to add @Docket, or delete it.';

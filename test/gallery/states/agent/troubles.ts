@@ -32,7 +32,7 @@ export const troubles: GalleryState[] = [
   ),
   ...WHY.map((why) => troubleWith(`${why}`, { why, creates: why === 'unsupported' })),
   troubleWith('refused, with a reason', { why: 'refused', reason: 'Too vague' }),
-  troubleWith('key, admins alerted', { why: 'key', adminsAlerted: true }),
+  troubleWith('key, admins told', { why: 'key', adminsAlerted: true }),
   troubleWith('archived, with its day', { why: 'archived' }, seen({ archivedAtMs: NOW_MS })),
   troubleWith('unclear, unknown since', {}, { notFound: true }),
   troubleWith('job refused', { why: 'refused', creates: true }),

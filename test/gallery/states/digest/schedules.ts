@@ -11,7 +11,7 @@ const DAY = 86_400_000;
 const BEN = { id: 'U0BEN', name: 'ben' };
 
 const schedule = (name: string, shown: Message) => post(`digest/schedule/${name}`, shown);
-const note = (name: string, shown: Message) => post(`digest/schedule/${name}`, shown);
+const told = (name: string, shown: Message) => post(`digest/schedule/${name}`, shown);
 type Failure = Omit<NonNullable<ScheduleRun['failure']>, 'week'>;
 const failure = (failed: Failure) => aSchedule({ failures: 1, failure: { ...failed, week: '2026-W37' } });
 const missed = Array.from({ length: 7 }, (_, index) => NOW_MS - (7 - index) * 7 * DAY);
@@ -30,12 +30,12 @@ const WHY: [string, Failure][] = [
 export const scheduleStates: GalleryState[] = [
   schedule('first message', scheduleNotes.test(aSchedule())),
   schedule('first message, with alerts', scheduleNotes.test(aSchedule({ alerts: true }))),
-  note('created', scheduleNotes.created(aSchedule())),
-  note('changed', changedMessage(aSchedule())),
-  note('changed, a week is left out', changedMessage(aSchedule(), lastCompleteWeek(NOW_MS))),
-  note('changed, paused', changedMessage(aSchedule({ state: 'paused' }))),
-  note('not in the channel', scheduleNotes.noPlace(aSchedule(), 'not_in_channel')),
-  note('refused by Slack', scheduleNotes.noPlace(aSchedule(), 'restricted_action')),
+  told('created', scheduleNotes.created(aSchedule())),
+  told('changed', changedMessage(aSchedule())),
+  told('changed, a week is left out', changedMessage(aSchedule(), lastCompleteWeek(NOW_MS))),
+  told('changed, paused', changedMessage(aSchedule({ state: 'paused' }))),
+  told('not in the channel', scheduleNotes.noPlace(aSchedule(), 'not_in_channel')),
+  told('refused by Slack', scheduleNotes.noPlace(aSchedule(), 'restricted_action')),
   ...WHY.map(([name, failed]) => schedule(`failed, ${name}`, scheduleNotes.failed(failure(failed)))),
   schedule('late', scheduleNotes.late(aSchedule(), { kind: 'down', status: 500 })),
   schedule(

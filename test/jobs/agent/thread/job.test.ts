@@ -50,7 +50,7 @@ test('what waited for an hour does not go out when its author may no longer inst
   ]);
 });
 
-test('if Slack does not answer, it waits, and nothing goes out until then', async () => {
+test('what Slack does not tell is waited for, and nothing goes out until then', async () => {
   await waits([ben, 'One']);
   says(ben.id, 'unknown');
   expect(await world.step()).toEqual(expect.any(Number));
