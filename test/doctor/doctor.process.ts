@@ -107,14 +107,19 @@ test('the tokens of each workspace are checked, or with --workspace those of one
 projects: { docs: { projectId: ${id}, workspaces: [acme, globex] } }
 `,
   );
-  const tokens = { ACME_BOT: bot, ACME_APP: app, GLOBEX_BOT: 'xoxb-another1-of-globex', GLOBEX_APP: app };
+  const tokens = {
+    ACME_BOT: bot,
+    ACME_APP: app,
+    GLOBEX_BOT: 'xoxb-another1-of-globex',
+    GLOBEX_APP: 'xapp-another-of-globex',
+  };
   const env = { ...rest, ...tokens, DOCKET_CONFIG: file('docket.yml') };
   const named = ({ lines }: Awaited<ReturnType<typeof doctor>>) =>
     lines.flatMap((line) => /^. (\w+ +\w+_(?:BOT|APP)): /.exec(line)?.[1]?.replace(/ +/, ' ') ?? []);
   const all = await doctor(env);
   expect([all.code, named(all)]).toEqual([
     1,
-    ['ok ACME_BOT', 'ok ACME_APP', 'wrong GLOBEX_BOT', 'ok GLOBEX_APP'],
+    ['ok ACME_BOT', 'ok ACME_APP', 'wrong GLOBEX_BOT', 'wrong GLOBEX_APP'],
   ]);
   const one = await doctor(env, { args: ['--workspace', 'acme'] });
   expect([one.code, named(one)]).toEqual([0, ['ok ACME_BOT', 'ok ACME_APP']]);
