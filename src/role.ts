@@ -20,7 +20,7 @@ import { setTagName } from './store/keys.ts';
 import { limitNameOf, limitNames } from './store/rate-limit.ts';
 import { createRedisWatch } from './store/redis/check.ts';
 import type { RedisClient } from './store/redis/client.ts';
-import { askTime, createClock } from './store/redis/clock.ts';
+import { createClock } from './store/redis/clock.ts';
 import {
   connectForRequests,
   type OnConnectionError,
@@ -182,7 +182,7 @@ export async function connectRole(
     await withTimeout(READY_MS, Promise.race([asked, once(closers.stopping, 'abort')])).catch(() => {});
     closers.stopping.throwIfAborted();
   }
-  health.addPart('redis', () => redisState(redis.status, () => askTime(redis)));
+  health.addPart('redis', () => redisState(redis));
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
   const stores = createStores(redis, (limit, outcome) =>

@@ -156,24 +156,15 @@ function metricsIn(registry: Registry) {
 
     /** A number that is read when it is shown; a counter if its name ends with `total`. */
     read(name: string, value: () => number | undefined) {
-      const options = optionsOf(name, []);
-      if (name.endsWith('_total'))
-        new PromCounter({
-          ...options,
-          collect() {
-            this.reset();
-            this.inc(value() ?? 0);
-          },
-        });
-      else
-        new PromGauge({
-          ...options,
-          collect() {
-            const now = value();
-            if (now === undefined) this.remove();
-            else this.set(now);
-          },
-        });
+      const Metric = name.endsWith('_total') ? PromCounter : PromGauge;
+      new Metric({
+        ...optionsOf(name, []),
+        collect() {
+          const now = value();
+          this.remove();
+          if (now !== undefined) this.inc(now);
+        },
+      });
     },
   };
 }

@@ -4,11 +4,11 @@ import { firstLine } from '../deployments/sender.ts';
 import { secretsOfWebhook, verifyWebhook } from '../deployments/webhook.ts';
 import { callbackBody, readWebhookId, updateRun } from '../jobs/deployment/record.ts';
 import type { Project } from '../projects.ts';
+import type { RoleParts } from '../role.ts';
 import { parseJson } from '../runtime/json.ts';
-import type { Log } from '../runtime/log.ts';
 import type { RunStore } from '../store/runs.ts';
 import { createBodyReader } from './http-receiver.ts';
-import { type HttpServer, refuse } from './http-server.ts';
+import { refuse } from './http-server.ts';
 
 /** A callback has only a state and a sentence. */
 const MAX_BYTES = 64_000;
@@ -16,15 +16,10 @@ const MAX_BYTES = 64_000;
 /** Maximum length of a callback's own id, which begins with an id of ours. */
 const MAX_ID = 200;
 
-interface CallbackParts {
-  server: HttpServer;
+interface CallbackParts extends Pick<RoleParts, 'server' | 'machineMs' | 'now' | 'log'> {
   projects: readonly Project[];
   runs: Pick<RunStore, 'load' | 'appendToInbox'>;
   wake: (run: { job: string; id: string }) => unknown;
-  /** The time of this machine's clock. */
-  machineMs: () => number;
-  now: () => number;
-  log: Log;
 }
 
 /**

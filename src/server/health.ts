@@ -1,6 +1,8 @@
 import { createChangeSaver } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
+import type { RedisClient } from '../store/redis/client.ts';
+import { askTime } from '../store/redis/clock.ts';
 import type { Dependency, HealthSnapshot, ValueStores } from '../store/values.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
 
@@ -23,12 +25,10 @@ type ProblemCheck = () => readonly Problem[];
 const PING_MS = 300;
 
 /** Returns whether Redis answers; never rejects. A ping before the connection is ready would wait in its queue. */
-export async function redisState(status: string, ping: () => Promise<unknown>): Promise<PartState> {
-  if (status !== 'ready') return 'down';
-  return await withTimeout(PING_MS, ping()).then(
-    () => 'up' as const,
-    () => 'down' as const,
-  );
+export async function redisState(redis: RedisClient): Promise<PartState> {
+  if (redis.status !== 'ready') return 'down';
+  const timeMs = await withTimeout(PING_MS, askTime(redis)).catch(() => undefined);
+  return timeMs === undefined ? 'down' : 'up';
 }
 
 /** Returns the problems of calls to Slack with the bot token of this setting. */
@@ -76,9 +76,9 @@ interface HealthParts {
   /** How long calls of a kind may fail before that is a problem. */
   afterMs: number;
   /** The workspaces' parts; `/readyz` shows them as one, `slack`. */
-  slackParts?: readonly Dependency[];
+  slackParts: readonly Dependency[];
   /** Called after each recorded call. */
-  onCall?: (part: Dependency, seen: HealthSnapshot) => void;
+  onCall: (part: Dependency, seen: HealthSnapshot) => void;
 }
 
 /** Returns the name of a service without that of the workspace. */
@@ -95,14 +95,7 @@ export type Health = ReturnType<typeof createHealth>;
  * Collects the results of calls to Slack and to the platform, and of Slack's requests. A failure is a problem at once if
  * a person waits for the call, else after calls of its kind have failed for `afterMs`. The first success ends it.
  */
-export function createHealth({
-  server,
-  log,
-  now,
-  afterMs,
-  slackParts = ['slack'],
-  onCall = () => {},
-}: HealthParts) {
+export function createHealth({ server, log, now, afterMs, slackParts, onCall }: HealthParts) {
   const snapshots = new Map<Dependency, HealthSnapshot>();
   const failures = new Map<string, Failure>();
   const calls: Dependency[] = ['docs', ...slackParts];

@@ -25,19 +25,21 @@ const SHORT_BYTES = 100_000;
 /** Approximate memory of a chunk without its bytes: a body can arrive in millions of chunks. */
 const CHUNK_OVERHEAD_BYTES = 200;
 
-interface HttpParts {
-  /** `/slack/events` by default. */
-  path?: `/slack/${string}`;
+export interface ListenerParts {
+  /** Returns a reference for all log lines of a request. */
+  newRef: () => string;
+  log: Log;
+}
+
+interface HttpParts extends ListenerParts {
+  path: `/slack/${string}`;
   signingSecret: string;
-  /** The setting with the secret; `SLACK_SIGNING_SECRET` by default. */
-  secretName?: string;
+  /** The setting with the secret. */
+  secretName: string;
   server: HttpServer;
   now: () => number;
   metrics: Pick<Metrics, 'refusals'>;
   health: Pick<Health, 'failed' | 'worked'>;
-  /** Returns a reference for all log lines of a request. */
-  newRef: () => string;
-  log: Log;
 }
 
 /**
@@ -46,11 +48,10 @@ interface HttpParts {
  * acknowledges only after the listeners have finished, so that every acknowledged request is stored.
  */
 export function createHttpReceiver(parts: HttpParts): Receiver {
-  const { path = '/slack/events', signingSecret, secretName = 'SLACK_SIGNING_SECRET' } = parts;
-  const { server, now, metrics, health, newRef, log } = parts;
+  const { path, signingSecret, secretName, server, now, metrics, health, log } = parts;
   const readBody = createBodyReader();
   const kind = { of: path, operation: 'receive' };
-  const listeners = createListeners({ newRef, log });
+  const listeners = createListeners(parts);
 
   async function handle(request: IncomingMessage, response: ServerResponse) {
     const timestamp = String(request.headers['x-slack-request-timestamp']);
@@ -168,7 +169,7 @@ export function createBodyReader(longestBytes = MAX_BYTES) {
 const ACKNOWLEDGE_MS = 2900;
 
 /** Hands the requests of a receiver to Bolt. */
-export function createListeners({ newRef, log }: Pick<HttpParts, 'newRef' | 'log'>) {
+export function createListeners({ newRef, log }: ListenerParts) {
   let app: App | undefined;
 
   async function process(body: Record<string, unknown>) {

@@ -9,7 +9,6 @@ import { withTimeout } from '../runtime/with-timeout.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
 import type { RedisClient } from '../store/redis/client.ts';
-import { askTime } from '../store/redis/clock.ts';
 import type { Stores } from '../store/stores.ts';
 import { redisState } from './health.ts';
 import { type HttpServer, isFromThisMachine, isIndirect, isListed, refuse } from './http-server.ts';
@@ -48,7 +47,7 @@ interface RedisGaugeParts extends LimitContext {
 export function addRedisGauges(parts: RedisGaugeParts): void {
   const { metrics, redis } = parts;
   metrics.onScrape(async () => {
-    const isUp = (await redisState(redis.status, () => askTime(redis))) === 'up';
+    const isUp = (await redisState(redis)) === 'up';
     const found = isUp ? await withTimeout(READ_MS, readAll(parts)).catch(() => undefined) : undefined;
     metrics.redisUp.replace([[{}, isUp ? 1 : 0]]);
     metrics.queueJobs.replace(found?.jobs ?? []);
@@ -65,9 +64,9 @@ async function readAll(parts: RedisGaugeParts) {
   const limits = workspaces.flatMap(({ teamId }) => rateLimits(teamId(), parts));
   const byName = new Map(limits.map((limit) => [limit.name, limit]));
   const keyIds = [...new Set(projects.map(keyIdOf))];
-  const [counts, oldest, behind, usages, rejected] = await Promise.all([
+  const [counts, waitingMs, behind, usages, rejected] = await Promise.all([
     queues.counts(),
-    oldestByQueue(stores),
+    stores.due.dueFor(),
     stores.messages.behindSince(),
     usagesOf([...byName.values()], stores),
     stores.rejectedKeys.since(keyIds),
@@ -76,33 +75,24 @@ async function readAll(parts: RedisGaugeParts) {
     jobs: counts.flatMap((one) =>
       queueStates.map((state) => [{ queue: one.queue, state }, one[state]] as const),
     ),
-    oldest: queueNames.map((queue) => [{ queue }, (oldest.get(queue) ?? 0) / 1000] as const),
+    oldest: queueNames.map((queue) => {
+      const own = jobs.filter((job) => job.queue === queue).map(({ name }) => waitingMs.get(name) ?? 0);
+      return [{ queue }, Math.max(0, ...own) / 1000] as const;
+    }),
     undelivered: urgencies.map(
       (urgency) => [{ urgency }, Math.max(0, now() - (behind[urgency] ?? now())) / 1000] as const,
     ),
-    usages: [...usages],
+    usages,
     rejected: rejected.filter((sinceMs) => sinceMs !== undefined).length,
   };
 }
 
-/** Returns how long the oldest due run of each queue has waited, in milliseconds. */
-async function oldestByQueue({ due }: Pick<Stores, 'due'>): Promise<Map<string, number>> {
-  const waiting = await due.dueFor();
-  const oldest = new Map<string, number>();
-  for (const { name, queue } of jobs)
-    oldest.set(queue, Math.max(oldest.get(queue) ?? 0, waiting.get(name) ?? 0));
-  return oldest;
-}
-
 /** Returns the highest use of each kind of limit, and the number of waiting requests. */
 async function usagesOf(limits: readonly RateLimit[], { rateLimiter }: Pick<Stores, 'rateLimiter'>) {
-  const usages = new Map<string, { ratio: number; waiting: number }>();
-  const read = await Promise.all(limits.map((limit) => rateLimiter.usage(limit)));
-  for (const [index, limit] of limits.entries()) {
-    const { used = 0, waiting = 0 } = read[index] ?? {};
-    const { ratio: most, waiting: others } = usages.get(limitNameOf(limit)) ?? { ratio: 0, waiting: 0 };
-    const ratio = Math.min(1, used / limit.count);
-    usages.set(limitNameOf(limit), { ratio: Math.max(most, ratio), waiting: others + waiting });
-  }
-  return usages;
+  const read = limits.map(async (limit) => ({ limit, ...(await rateLimiter.usage(limit)) }));
+  const byName = Map.groupBy(await Promise.all(read), ({ limit }) => limitNameOf(limit));
+  return [...byName].map(([name, all]) => {
+    const ratio = Math.max(...all.map(({ limit, used }) => Math.min(1, used / limit.count)));
+    return [name, { ratio, waiting: all.reduce((sum, { waiting }) => sum + waiting, 0) }] as const;
+  });
 }

@@ -4,13 +4,13 @@ import { SocketModeClient } from '@slack/socket-mode';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
-import { createLog, type Log } from '../runtime/log.ts';
+import { createLog } from '../runtime/log.ts';
 import { createOutgoingAgent, type Proxies } from '../runtime/outgoing.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { toSlackApiError } from '../slack/errors.ts';
 import { clientOptions, createSlackLogger } from '../slack/web-calls.ts';
-import { createListeners } from './http-receiver.ts';
+import { createListeners, type ListenerParts } from './http-receiver.ts';
 
 /** While one is renewed, the other receives the envelopes. Slack allows an app ten. */
 const CONNECTIONS = 2;
@@ -22,10 +22,10 @@ const RETIRE_MS = 3000;
 /** Maximum delay of the process' end by envelopes in progress. */
 const DRAIN_MS = 1600;
 
-export interface SocketParts {
+export interface SocketParts extends ListenerParts {
   appToken: string;
-  /** The setting with the token; `SLACK_APP_TOKEN` by default. */
-  tokenName?: string;
+  /** The setting with the token. */
+  tokenName: string;
   apiUrl: string;
   /** The outgoing proxies; none by default. */
   proxies?: Proxies;
@@ -34,9 +34,6 @@ export interface SocketParts {
     'retryMinMs' | 'retryMaxMs' | 'slackCallMs' | 'socketHelloMs' | 'socketPongMs' | 'socketPingMs'
   >;
   random: () => number;
-  /** Returns a reference for all log lines of a request. */
-  newRef: () => string;
-  log: Log;
 }
 
 type LinkParts = Omit<SocketParts, 'random' | 'newRef' | 'tokenName'>;
@@ -54,12 +51,7 @@ interface SlackEvent {
  * have finished, so that every acknowledged request is stored. If it does not acknowledge, Slack shows the person an
  * error or sends the event again.
  */
-export function createSocketReceiver({
-  random,
-  newRef,
-  tokenName = 'SLACK_APP_TOKEN',
-  ...parts
-}: SocketParts) {
+export function createSocketReceiver({ random, newRef, tokenName, ...parts }: SocketParts) {
   const { timing, log } = parts;
   const links = new Set<SocketLink>();
   const connected = new Set<SocketLink>();

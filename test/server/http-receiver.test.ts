@@ -26,9 +26,11 @@ async function setting({
   const now = () => clock.ms;
   const server = await startHttpServer('PORT', 0, log, { receiveTimeoutMs: arriveMs });
   onTestFinished(() => server.close());
-  const health = createHealth({ server, log, now, afterMs: minute });
+  const health = createHealth({ server, log, now, afterMs: minute, slackParts: ['slack'], onCall() {} });
   const receiver = createHttpReceiver({
+    path: '/slack/events',
     signingSecret: SECRET,
+    secretName: 'SLACK_SIGNING_SECRET',
     server,
     now,
     metrics: unread,

@@ -26,6 +26,7 @@ export function receiver(apiUrl: string, listener: Listener, parts: Partial<Sock
   const log = createLog('debug', [], { write: (line: string) => void lines.push(JSON.parse(line)) });
   const made = createSocketReceiver({
     appToken: 'xapp-stand-in-app-token',
+    tokenName: 'SLACK_APP_TOKEN',
     apiUrl,
     timing: quick,
     random: () => 0.5,
