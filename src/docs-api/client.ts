@@ -92,7 +92,6 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     // The platform may have closed a kept connection. Then it is unknown whether a request arrived.
     pipelining: 0,
   });
-  let closing: Promise<void> | undefined;
 
   /** Validates the input, sends the request, and returns the parsed response. */
   async function call(operation: DocsApiOperation, input: object, callOptions: CallOptions = {}) {
@@ -139,7 +138,11 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
         ...{ happened: isSent ? 'unknown' : 'no', status, what, cause: reason },
       });
     if (status !== undefined && (status < 200 || status >= 300))
-      return statusError(operation, status, headers['retry-after'], parseJson(text));
+      return new DocsApiError(operation, kindOfStatus(status), {
+        ...{ happened: status in refusals ? 'no' : 'unknown', status, what: `status ${status}` },
+        retryAfterMs: readRetryAfter(headers['retry-after']),
+        platformMessage: parseErrorText(parseJson(text)),
+      });
     if (status !== undefined && cause === undefined) {
       const read = response.safeParse(parseJson(text));
       if (read.success) return { answer: read.data, status };
@@ -183,10 +186,7 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
   return {
     ...(Object.fromEntries(methods) as Methods),
     keyId: keyIdOf(options),
-    async close() {
-      closing ??= connections.close();
-      await closing;
-    },
+    close: () => connections.close(),
   };
 }
 
@@ -210,22 +210,6 @@ function requestOf(
     headers: { accept: 'application/json', authorization: `Bearer ${apiKey}` },
     body: hasBody ? JSON.stringify(Object.fromEntries(rest)) : undefined,
   };
-}
-
-/** Returns the error of a response that is not 2xx. */
-function statusError(
-  operation: DocsApiOperation,
-  status: number,
-  retryAfter: string | string[] | undefined,
-  json: unknown,
-): DocsApiError {
-  return new DocsApiError(operation, kindOfStatus(status), {
-    happened: status in refusals ? 'no' : 'unknown',
-    status,
-    what: `status ${status}`,
-    retryAfterMs: readRetryAfter(retryAfter),
-    platformMessage: parseErrorText(json),
-  });
 }
 
 /** Returns whether the request was not even tried, since its agent was closed. */

@@ -183,7 +183,10 @@ export function docsProblemOf(
     };
   // For other operations it is an answer about their job; the address of a start has no id.
   const isMissing = (error === 'not_found' || error === 'unsupported') && operation === 'startExport';
-  if (isMissing || error === 'redirect' || error === 'unreadable') return notThePlatform(status);
+  if (isMissing || error === 'redirect' || error === 'unreadable')
+    return unreachable(
+      `what answers at DOCS_API_URL is not the docs platform's API (${status}). If it stays so, set the base address of the API, without /v1 or /v2.`,
+    );
   if (error !== 'timeout' && error !== 'refused' && error !== 'connection') return undefined;
   return unreachable(
     connectionProblem(code ?? '', 'DOCS_API_URL') ??
@@ -192,8 +195,3 @@ export function docsProblemOf(
 }
 
 const unreachable = (text: string) => ({ name: 'docs_unreachable', text });
-
-const notThePlatform = (status: number | undefined) =>
-  unreachable(
-    `what answers at DOCS_API_URL is not the docs platform's API (${status}). If it stays so, set the base address of the API, without /v1 or /v2.`,
-  );
