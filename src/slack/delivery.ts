@@ -32,9 +32,6 @@ export interface DeliveryParts extends RetryParts {
 const priorityOf = (wanted: WantedMessage): 'interactive' | 'low' =>
   ['progress', 'lowPriority'].includes(urgencyOf(wanted)) ? 'low' : 'interactive';
 
-/** Returns whether a message is posted again after a person deleted it. */
-const isReposted = ({ kind, repost }: WantedMessage) => repost ?? kind !== 'progress';
-
 const forgetPost = { postedAtMs: undefined, unclearUntilMs: undefined, cursor: undefined };
 
 /** Returns the changes after a post. A refusal that moved the message stays recorded. */
@@ -108,9 +105,9 @@ export function createDelivery(parts: DeliveryParts) {
   /** Posts the message. If an earlier post had no answer, searches for it first. */
   async function post(record: MessageRecord): Promise<number | undefined> {
     const { key, wanted } = record;
-    const { teamId } = wanted;
+    const { teamId, kind, repost = kind !== 'progress' } = wanted;
     const isUnwanted = wanted.retracted && record.postedAtMs === undefined;
-    if (isUnwanted || (record.deleted && !isReposted(wanted)))
+    if (isUnwanted || (record.deleted && !repost))
       return save(record, { deliveredHash: wanted.hash }, undefined);
     const target = await resolveTarget(record);
     if (typeof target === 'number') return target;

@@ -53,7 +53,7 @@ export const lacksScope = (error: unknown) =>
   error instanceof SlackApiError && error.code === 'missing_scope';
 
 // From the error tables of the methods in use, on Slack's method pages.
-const codesOfKind: Partial<Record<SlackErrorKind, string>> = {
+const codesOfKind = {
   place: `
     channel_not_found not_in_channel is_archived restricted_action restricted_action_read_only_channel
     restricted_action_thread_locked restricted_action_thread_only_channel restricted_action_non_threadable_channel
@@ -69,16 +69,12 @@ const codesOfKind: Partial<Record<SlackErrorKind, string>> = {
   // By Slack's documentation, the call may or may not have finished. While the workspace moves into an Enterprise
   // organization (`team_added_to_org`), calls fail now and then.
   unclear: 'internal_error fatal_error service_unavailable request_timeout team_added_to_org unreadable',
-};
+} satisfies Partial<Record<SlackErrorKind, string>>;
 
-const kindOfCode = new Map(
-  Object.entries(codesOfKind).flatMap(([kind, codes]) =>
-    codes
-      .trim()
-      .split(/\s+/)
-      .map((code) => [code, kind as SlackErrorKind] as const),
-  ),
-);
+function kindOf(code: string): SlackErrorKind {
+  const kinds = Object.keys(codesOfKind) as (keyof typeof codesOfKind)[];
+  return kinds.find((kind) => codesOfKind[kind].split(/\s+/).includes(code)) ?? 'refused';
+}
 
 /** The error code of requests that were too late: certainly nothing was sent. */
 export const TOO_LATE = 'too_late';
@@ -105,7 +101,7 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
     const pointers = error.data.response_metadata?.messages ?? [];
     const needed = parseScopes((error.data as { needed?: unknown }).needed);
-    return new SlackApiError(kindOfCode.get(code) ?? 'refused', method, code, { pointers, needed });
+    return new SlackApiError(kindOf(code), method, code, { pointers, needed });
   }
   if (error instanceof WebAPIHTTPError)
     return new SlackApiError('unclear', method, `http_${error.statusCode}`);

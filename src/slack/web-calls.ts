@@ -141,12 +141,11 @@ export function createSlackWeb(options: SlackWebOptions) {
       return answer as Answer<Name>;
     } catch (thrown) {
       error = toSlackApiError(method, thrown);
+      if (lacksScope(error)) noteMissingScope(error);
       throw error;
     } finally {
-      const isScope = error !== undefined && lacksScope(error);
-      if (error && isScope) noteMissingScope(error);
       // A token that lacks a scope works for everything else.
-      const refused = error?.kind === 'token' && !isScope;
+      const refused = error?.kind === 'token' && !lacksScope(error);
       const answered = !refused && error?.kind !== 'unclear' && error?.kind !== 'unreachable';
       if (refused) pause();
       if (answered) refusedUntilMs = undefined;

@@ -37,12 +37,8 @@ export function createFiguresStore(redis: RedisClient) {
     async days({ teamId, project }: FiguresOf, days: readonly string[]): Promise<Map<string, Views>> {
       if (days.length === 0) return new Map();
       const found = await redis.hmget(keys.dayFigures(teamId, project), ...days);
-      return new Map(
-        days.flatMap((day, index) => {
-          const text = found[index];
-          return text ? [[day, JSON.parse(text) as Views] as const] : [];
-        }),
-      );
+      const views = found.map((text): Views | undefined => (text ? JSON.parse(text) : undefined));
+      return new Map(days.flatMap((day, index) => (views[index] ? [[day, views[index]]] : [])));
     },
 
     /** Stores the views of a day, unless the day is too old for a comparison; such days are dropped. */

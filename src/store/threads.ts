@@ -34,11 +34,11 @@ local claim, seen, early, posting, posted = unpack(KEYS)
 local event, underOurs, earlyMs, most, rootTs = unpack(ARGV)
 local id = redis.call('GET', claim)
 if id then return {'followed', id} end
-if underOurs == 'unknown' then
-  local mayBe = redis.call('ZSCORE', posted, rootTs) or redis.call('ZCOUNT', posting, now - earlyMs, '+inf') > 0
-  underOurs = mayBe and 'yes' or 'no'
+local mayBeOurs = underOurs == 'true'
+if underOurs == 'undefined' then
+  mayBeOurs = redis.call('ZSCORE', posted, rootTs) or redis.call('ZCOUNT', posting, now - earlyMs, '+inf') > 0
 end
-if underOurs == 'no' then return {'notFollowed'} end
+if not mayBeOurs then return {'notFollowed'} end
 if not isFirst(seen) then return {'repeated'} end
 redis.call('RPUSH', early, event)
 redis.call('LTRIM', early, -most, -1)
@@ -90,8 +90,7 @@ export function createThreadStore(redis: RedisClient) {
         ...[keys.claim(claim), keys.seenEvent(claim, entry.dedupeKey), keys.early(claim)],
         ...[keys.posting(teamId, channel), keys.posted(teamId, channel)],
       ];
-      const isOurs = underOurs === undefined ? 'unknown' : underOurs ? 'yes' : 'no';
-      const args = [JSON.stringify(entry.event), isOurs, retention.earlyMs, MAX_EARLY, rootTs];
+      const args = [JSON.stringify(entry.event), String(underOurs), retention.earlyMs, MAX_EARLY, rootTs];
       const answer = await findFollowerScript(redis, touched, args);
       if (answer[0] !== 'followed') return { kind: answer[0] };
       const [, runId] = answer;

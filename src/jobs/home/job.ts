@@ -1,4 +1,5 @@
 import { SlackApiError } from '../../slack/errors.ts';
+import { holdWhenLimited } from '../../slack/rate-limits.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
@@ -31,12 +32,11 @@ export const homeJob: Job = {
     if (waitMs > 0) return waitMs;
     const view = homeView(await loadHome(teamId, userId, context));
     try {
-      await slack.publishHome(userId, view);
+      await slack.publishHome(userId, view).catch(holdWhenLimited(rateLimiter, rateLimit));
       return undefined;
     } catch (error) {
       if (!(error instanceof SlackApiError)) throw error;
-      const { kind, code, pointers, retryAfterMs = context.timing.retryMaxMs } = error;
-      if (kind === 'limited') await rateLimiter.hold(rateLimit, retryAfterMs);
+      const { kind, code, pointers } = error;
       const inMs = slackRetryMs(error, context);
       const about = { user: userId, kind, code, pointers };
       if (inMs === undefined) context.log.warn(about, 'Slack takes no Home tab for this person');
