@@ -159,15 +159,13 @@ async function askForSettings(
 
 /** Returns the questions; those about Slack ask for the variables of a workspace, if it names some. */
 function questionsOf(own: WorkspaceVariables | undefined): readonly Question[] {
-  const { botToken, appToken, signingSecret } = SLACK_QUESTIONS;
-  if (own === undefined) return [botToken, appToken, signingSecret, ...OTHER_QUESTIONS];
-  const ask = ({ text }: Question, variable: string | undefined) =>
-    variable === undefined ? [] : [{ variable, text, isHidden: true }];
-  const ofSlack = [
-    ...ask(botToken, own.botToken),
-    ...ask(appToken, own.appToken),
-    ...ask(signingSecret, own.signingSecret),
-  ];
+  const names = ['botToken', 'appToken', 'signingSecret'] as const;
+  const ofSlack = names.flatMap((name): Question[] => {
+    const question = SLACK_QUESTIONS[name];
+    if (own === undefined) return [question];
+    const variable = own[name];
+    return variable === undefined ? [] : [{ variable, text: question.text, isHidden: true }];
+  });
   return [...ofSlack, ...OTHER_QUESTIONS];
 }
 

@@ -76,12 +76,11 @@ export const digestCommand = defineCommand({
 });
 
 /** Opens the modal for a new schedule; if only one project is possible, it is preselected. */
-async function create(named: string | undefined, caller: Caller, tools: CommandTools): Promise<undefined> {
+async function create(named: string | undefined, caller: Caller, tools: CommandTools) {
   const [sole, ...others] = digestProjects(named, caller.channel.id, tools);
   const project = others.length === 0 ? sole : undefined;
   const zone = await zoneOf(caller, tools);
-  await tools.openModal(caller, createModalView({ project, zone }, caller, tools));
-  return undefined;
+  return tools.openModal(caller, createModalView({ project, zone }, caller, tools));
 }
 
 /** Returns the schedules that this person may see, of a typed project. */

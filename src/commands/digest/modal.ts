@@ -93,14 +93,9 @@ const changeAbout = z.object({ schedule: z.string(), shown: settings });
 type ChangeAbout = z.infer<typeof changeAbout>;
 
 /** Opens the modal that changes a schedule. */
-export async function openChangeModal(
-  schedule: ScheduleRun,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<undefined> {
+export async function openChangeModal(schedule: ScheduleRun, caller: Caller, tools: CommandTools) {
   const about: ChangeAbout = { schedule: schedule.id, shown: settings.parse(schedule) };
-  await tools.openModal(caller, changeModalView(schedule), about);
-  return undefined;
+  return tools.openModal(caller, changeModalView(schedule), about);
 }
 
 function commonFields({ timetable, sections, alerts }: Settings): InputBlock[] {

@@ -255,10 +255,7 @@ const whileOpen =
 /** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */
 const watchItButton = defineRunButton(
   exportActions.watchIt,
-  whileOpen(async (run, button, caller, tools) => {
-    await tools.openModal(caller, watchView(run), button);
-    return undefined;
-  }),
+  whileOpen((run, button, caller, tools) => tools.openModal(caller, watchView(run), button)),
 );
 
 export const watchView = (run: ExportRun) =>

@@ -92,10 +92,7 @@ const exportSiteButton = defineButton({
   action: exportActions.ask,
   may: 'export',
   value: z.object({ v: z.literal(1) }),
-  async run(_value, caller, tools) {
-    await tools.openModal(caller, exportModalView({}, caller, tools));
-    return undefined;
-  },
+  run: (_value, caller, tools) => tools.openModal(caller, exportModalView({}, caller, tools)),
 });
 
 /**
@@ -127,8 +124,7 @@ async function start(
   if (resolved.kind === 'target') return startExport(resolved.target, caller, tools, another);
   if (resolved.kind !== 'missing') return resolved.answer;
   const view = exportModalView({ ...request, domain: resolved.domain }, caller, tools);
-  await tools.openModal(caller, view);
-  return undefined;
+  return tools.openModal(caller, view);
 }
 
 /** Running exports: the person's own, and those whose threads they can read from here. */

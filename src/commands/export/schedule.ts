@@ -126,8 +126,7 @@ const requireDeploy = async (
 async function openChange(run: ExportSchedule, caller: Caller, tools: CommandTools): Promise<undefined> {
   await requireDeploy(run, tools);
   const mayDeploy = await tools.hasPermission('deploy');
-  await tools.openModal(caller, changeScheduleView(run, tools.projects, mayDeploy), run.id);
-  return undefined;
+  return tools.openModal(caller, changeScheduleView(run, tools.projects, mayDeploy), run.id);
 }
 
 /** Sets up a schedule. If `about` names one, changes that one. */
@@ -238,8 +237,7 @@ export const exportScheduleCommand = subcommand({
   async run({ verb }, caller, tools) {
     if (verb === undefined) {
       const [zone, mayDeploy] = await Promise.all([zoneOf(caller, tools), tools.hasPermission('deploy')]);
-      await tools.openModal(caller, createScheduleView(zone, caller, tools, mayDeploy));
-      return undefined;
+      return tools.openModal(caller, createScheduleView(zone, caller, tools, mayDeploy));
     }
     const visible = await schedules.find(caller, tools);
     if (verb === 'list') return schedules.list(visible, caller);

@@ -1,4 +1,3 @@
-import { keyIdOf } from '../../docs-api/client.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import type { Feature } from '../feature.ts';
 import { scheduleFeature } from '../schedule/feature.ts';
@@ -33,8 +32,7 @@ export const digestFeature: Feature = {
 
   /** Projects of one organization, or with one key, share a limit. */
   limits(_, { projects, limits }) {
-    const perHour = limits.analyticsPerHour;
-    const limitOf = (one: Project) => analyticsLimit(one.organization, keyIdOf(one), perHour);
+    const limitOf = (one: Project) => analyticsLimit(one, limits.analyticsPerHour);
     const byBudget = Map.groupBy(projectsWithId(projects), (project) => limitOf(project).name);
     return [...byBudget.values()].flatMap((sharing) => {
       const [limit] = sharing.map(limitOf);

@@ -5,6 +5,7 @@ import {
   cut,
   cutShown,
   formatCount,
+  sanitizeUserText,
   singleLine,
   upperFirst,
 } from '../../../slack/text.ts';
@@ -17,7 +18,7 @@ import type { EditionRun } from './record.ts';
 const MAX_PATH = 64;
 
 /** Returns the site for use within a line. */
-export const siteText = (site: string) => bidiIsolate(cut(singleLine(site), 60), 120);
+export const siteText = (site: string) => sanitizeUserText(site, 60);
 
 /** Returns readers' words as one line, cut before further processing. */
 const shortWords = (words: string, max: number) =>

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import type { DocsApi } from '../../../docs-api/client.ts';
+import { type DocsApi, keyIdOf } from '../../../docs-api/client.ts';
 import { DocsApiError } from '../../../docs-api/errors.ts';
+import type { Project } from '../../../projects.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
 import type { FiguresStore } from '../../../store/figures.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
@@ -33,12 +34,8 @@ const KEPT_FOR_PEOPLE = 20;
  * Returns the limit of analytics requests; collecting in the background leaves a share to people. The platform counts
  * requests per organization; if the settings name none, the API key stands for it, by its id.
  */
-export const analyticsLimit = (
-  organization: string | undefined,
-  keyId: string,
-  perHour: number,
-): RateLimit => ({
-  name: `analytics:${organization === undefined ? keyId : `organization:${organization}`}`,
+export const analyticsLimit = (project: Project, perHour: number): RateLimit => ({
+  name: `analytics:${project.organization === undefined ? keyIdOf(project) : `organization:${project.organization}`}`,
   count: perHour,
   windowMs: HOUR_MS,
   perId: true,
@@ -85,10 +82,9 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   const request = nextRequest(run);
   if (request === undefined) return end(run);
   const docs = context.docs(run.project);
-  const projectId = context.projectId(run.project);
-  if (docs === undefined || projectId === undefined) return retryLater(run, 'project', context);
   const project = projects.find(({ name }) => name === run.project);
-  const limit = analyticsLimit(project?.organization, docs.keyId, limits.analyticsPerHour);
+  if (docs === undefined || project?.projectId === undefined) return retryLater(run, 'project', context);
+  const limit = analyticsLimit(project, limits.analyticsPerHour);
   // A request keeps its slot until it is sent. A retry takes a new one, since both requests were sent.
   const id = `${run.id} ${run.sinceMs} ${run.requests}`;
   const inMs = await rateLimiter.takeSlot(limit, { id, priority: run.urgent ? 'interactive' : 'low' });
@@ -96,7 +92,7 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   const sent = { ...run, requests: run.requests + 1 };
   const part = READER_PARTS.find((one) => one === request);
   try {
-    const source = { docs, projectId, signal: context.stopping };
+    const source = { docs, projectId: project.projectId, signal: context.stopping };
     if (part !== undefined)
       sent.readers = run.readers && (await requestReaders(run.readers, part, run.range, source));
     else if (request === 'pages') sent.pages = await requestPages(run, source, figures);

@@ -9,6 +9,7 @@ import { createDocsApi } from '../../../../src/docs-api/client.ts';
 import type { JobContext } from '../../../../src/jobs/context.ts';
 import type { Job } from '../../../../src/jobs/job.ts';
 import type { RunBase } from '../../../../src/store/runs.ts';
+import { aProject } from '../../commands/builders.ts';
 import { type JobContextParts, jobContext } from '../world.ts';
 
 /** The real jobs of digests with a real Redis and the stand-in platform, at a clock that tests move. */
@@ -44,7 +45,7 @@ export async function digestWorld(
     platform,
     context: jobContext(redis, {
       docs: () => docs,
-      projectId: () => platform.projectId,
+      projects: [aProject({ name: 'acme', projectId: platform.projectId })],
       now,
       ...options.context,
       limits: { analyticsPerHour: 10_000, ...options.context?.limits },
