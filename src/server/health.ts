@@ -103,7 +103,7 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
     upstreamOf(part),
     () => stateOf(snapshots.get(part)),
   ]);
-  const checks: ProblemCheck[] = [() => problemsOfCalls()];
+  const checks: ProblemCheck[] = [];
   const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
   let share = (_part: Dependency, _seen: HealthSnapshot) => {};
   let ready = false;
@@ -114,13 +114,11 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
     return [...failures.values()].filter(({ name, isProblem }) => isProblem && name.startsWith(prefix));
   }
 
-  /** Returns the problems of calls, each text once. */
-  function problemsOfCalls(): Problem[] {
-    const byText = new Map(present().map((problem) => [problem.text, problem]));
-    return [...byText.values()].map(({ name, level, text }) => ({ name, level, text }));
+  function problems(): Problem[] {
+    // Each text once.
+    const ofCalls = new Map(present().map(({ name, level, text }) => [text, { name, level, text }]));
+    return [...ofCalls.values(), ...checks.flatMap((find) => find())];
   }
-
-  const problems = () => checks.flatMap((find) => find());
 
   server.route('GET /healthz', (_, response) => sendJson(response, 200, { alive: true }));
   server.route('GET /readyz', async (_, response) => {
