@@ -3,6 +3,7 @@ import PromCounter from 'prom-client/lib/counter.js';
 import PromGauge from 'prom-client/lib/gauge.js';
 import PromHistogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
+import { tryOr } from '../runtime/try-or.ts';
 
 export type RequestKind = 'command' | 'button' | 'modal' | 'shortcut' | 'event';
 
@@ -95,21 +96,12 @@ const processValues: [name: string, value: () => number | undefined][] = [
   ['process_start_time_seconds', () => Math.round(performance.timeOrigin / 1000)],
   ['process_cpu_seconds_total', () => (process.cpuUsage().user + process.cpuUsage().system) / 1e6],
   ['process_resident_memory_bytes', process.memoryUsage.rss],
-  ['process_open_fds', openFiles],
+  // Without the descriptor that reads the folder. Not every system has it.
+  ['process_open_fds', () => tryOr(undefined, () => readdirSync('/proc/self/fd').length - 1)],
   ['nodejs_heap_size_used_bytes', () => process.memoryUsage().heapUsed],
   // Its increase per second is how busy the event loop is, from 0 to 1.
   ['nodejs_eventloop_active_seconds_total', () => performance.eventLoopUtilization().active / 1000],
 ];
-
-/** Returns undefined if the system does not report them. */
-function openFiles(): number | undefined {
-  try {
-    // Without the descriptor that reads the folder.
-    return readdirSync('/proc/self/fd').length - 1;
-  } catch {
-    return undefined;
-  }
-}
 
 type Values<L extends string> = Record<L, string>;
 

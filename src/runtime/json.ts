@@ -1,8 +1,5 @@
+import { tryOr } from './try-or.ts';
+
 /** Parses a text as JSON; returns undefined if it is not JSON. */
-export function parseJson(text: string | null | undefined): unknown {
-  try {
-    return JSON.parse(text ?? '');
-  } catch {
-    return undefined;
-  }
-}
+export const parseJson = (text: string | null | undefined): unknown =>
+  tryOr(undefined, () => JSON.parse(text ?? ''));

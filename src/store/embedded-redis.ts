@@ -22,6 +22,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Log } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { repeat } from '../runtime/stopping.ts';
+import { tryOr } from '../runtime/try-or.ts';
 
 /** The durations of the embedded Redis, in milliseconds. */
 const defaultTiming = {
@@ -223,14 +224,11 @@ export function findServer(searchPath: string): string {
   );
 }
 
-function isExecutable(file: string): boolean {
-  try {
+const isExecutable = (file: string): boolean =>
+  tryOr(false, () => {
     accessSync(file, constants.X_OK);
     return statSync(file).isFile();
-  } catch {
-    return false;
-  }
-}
+  });
 
 /** Starts a server without waiting for it. */
 function spawnServer(program: string, folder: string, socketPath: string): ChildProcess {
@@ -293,15 +291,12 @@ function sendCommand(socketPath: string, command: string, timeLimitMs: number): 
 
 /** Returns whether a process is a server in our folder, since process ids are reused. */
 function isOurServer(pid: number, folder: string): boolean {
-  if (process.platform === 'linux') {
-    try {
+  if (process.platform === 'linux')
+    return tryOr(false, () => {
       // Neither can be read once the process has ended, even before its parent has reaped it.
       const inFolder = readlinkSync(`/proc/${pid}/cwd`) === folder;
       return inFolder && SERVER.test(readFileSync(`/proc/${pid}/cmdline`, 'latin1'));
-    } catch {
-      return false;
-    }
-  }
+    });
   const { stdout } = spawnSync('ps', ['-o', 'command=', '-p', String(pid)], { encoding: 'utf8' });
   return SERVER.test(stdout ?? '') && /unixsocket:/.test(stdout);
 }
@@ -310,13 +305,7 @@ function isOurServer(pid: number, folder: string): boolean {
 const logTail = (folder: string): string =>
   readIfExists(join(folder, LOG_FILE)).trimEnd().split('\n').slice(-5).join('\n');
 
-function readIfExists(file: string): string {
-  try {
-    return readFileSync(file, 'utf8');
-  } catch {
-    return '';
-  }
-}
+const readIfExists = (file: string): string => tryOr('', () => readFileSync(file, 'utf8'));
 
 /** A socket's path holds 108 bytes with the final zero, on macOS 104. */
 const MAX_SOCKET_BYTES = process.platform === 'darwin' ? 103 : 107;

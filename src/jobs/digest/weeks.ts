@@ -1,3 +1,4 @@
+import { tryOr } from '../../runtime/try-or.ts';
 import type { Timetable } from '../schedule/timetable.ts';
 import type { DayRange } from './model.ts';
 
@@ -156,15 +157,9 @@ function daysFrom(first: Temporal.PlainDate, days: number, today: Temporal.Plain
   return days === 1 ? { range, today: 'soFar' } : { range: rangeOf(first, days - 1), today: 'leftOut' };
 }
 
-function readDay(text: string): Temporal.PlainDate | undefined {
-  // Temporal also reads dates without hyphens, or with a time after them.
-  if (!/^\d{4}-\d{2}-\d{2}$/.test(text)) return undefined;
-  try {
-    return PlainDate.from(text);
-  } catch {
-    return undefined;
-  }
-}
+/** Temporal also reads dates without hyphens, or with a time after them. */
+const readDay = (text: string): Temporal.PlainDate | undefined =>
+  /^\d{4}-\d{2}-\d{2}$/.test(text) ? tryOr(undefined, () => PlainDate.from(text)) : undefined;
 
 /**
  * Returns the parts of a range that get a total each, as points of its chart: days for up to 14 days, else weeks

@@ -4,6 +4,7 @@ import type { Project } from '../../projects.ts';
 import { cached } from '../../runtime/cached.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Stopping } from '../../runtime/stopping.ts';
+import { tryOr } from '../../runtime/try-or.ts';
 import { layout, type Message } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { Stores } from '../../store/stores.ts';
@@ -135,13 +136,8 @@ export async function findRejectedKeys(
 }
 
 /** Returns whether the file now holds another key: the expiry date belongs to the key at the start. */
-function isRenewed({ apiKey, apiKeyFile }: Pick<Project, 'apiKey' | 'apiKeyFile'>): boolean {
-  try {
-    return apiKeyFile !== undefined && readKeyFile(apiKeyFile) !== apiKey;
-  } catch {
-    return false;
-  }
-}
+const isRenewed = ({ apiKey, apiKeyFile }: Pick<Project, 'apiKey' | 'apiKeyFile'>): boolean =>
+  tryOr(false, () => apiKeyFile !== undefined && readKeyFile(apiKeyFile) !== apiKey);
 
 const HOURLY = "I'll remind you at most once an hour.";
 

@@ -1,5 +1,6 @@
 import { Cluster, Redis, type RedisOptions } from 'ioredis';
 import type { Timing } from '../../runtime/timing.ts';
+import { tryOr } from '../../runtime/try-or.ts';
 import type { RedisClient } from './client.ts';
 
 /**
@@ -73,13 +74,7 @@ function credentialsOf({ username, password, tls }: RedisUrl, address: RedisAddr
 }
 
 /** Returns a name or password of an address decoded, or unchanged if a `%` in it encodes nothing. */
-export function decodeCredential(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return text;
-  }
-}
+export const decodeCredential = (text: string): string => tryOr(text, () => decodeURIComponent(text));
 
 /** Called with every error of a connection; none holds a secret. */
 export type OnConnectionError = (error: Error) => void;

@@ -1,3 +1,4 @@
+import { tryOr } from '../../../runtime/try-or.ts';
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
 import {
   bidiIsolate,
@@ -56,11 +57,7 @@ export const pageCell = (path: string, max: number) =>
 /** Returns a readable path: "/köln" for "/k%C3%B6ln". */
 function decoded(path: string): string {
   const read = path.slice(0, MAX_READ_PATH);
-  try {
-    return decodeURI(read);
-  } catch {
-    return read;
-  }
+  return tryOr(read, () => decodeURI(read));
 }
 
 const NO_PATH = '(no path)';
