@@ -246,9 +246,10 @@ export function createSlackApi(options: SlackWebOptions) {
       await call(method, { files: [{ id, title }], channel_id, thread_ts }, { isTooLate });
     },
 
-    /** Returns the channels in which a file is shared. Rejects with kind `missing` if its upload was never finished. */
+    /** Returns the channels in which a file is shared: none if its upload was never finished. */
     async fileInfo(fileId: string): Promise<{ sharedIn: string[] }> {
-      const { shares } = given('files.info', (await call('files.info', { file: fileId })).file);
+      const answer = await call('files.info', { file: fileId }).catch(ignore('missing'));
+      const shares = answer && given('files.info', answer.file).shares;
       const all = { ...shares?.public, ...shares?.private };
       return { sharedIn: Object.keys(all).filter((channel) => all[channel]?.some(({ ts }) => ts)) };
     },

@@ -82,29 +82,18 @@ async function complete(
   file: UploadedFile,
   { slack, callOnce, timing }: JobContext,
 ): Promise<Progress> {
-  const completed = await callOnce(
-    run,
-    `csv ${file.fileId} ${attempt}`,
-    timing.slackCallMs,
-    async (isTooLate) => {
-      await slack.completeUpload(file, isTooLate);
-      return true;
-    },
+  const step = `csv ${file.fileId} ${attempt}`;
+  const completed = await callOnce(run, step, timing.slackCallMs, (isTooLate) =>
+    slack.completeUpload(file, isTooLate),
   );
   if (completed.kind === 'inFlight') return completed.forMs;
   if (completed.kind === 'notHappened') throw completed.error;
   if (completed.kind === 'done') return { state: 'done' };
-  const info = await slack.fileInfo(file.fileId).catch(unfinished);
   // A shared file is there, even if Slack does not know its contents yet.
-  if (info.sharedIn.includes(file.channel)) return { state: 'done' };
+  const { sharedIn } = await slack.fileInfo(file.fileId);
+  if (sharedIn.includes(file.channel)) return { state: 'done' };
   const inMs = Math.min(timing.retryMaxMs, timing.retryMinMs * 2 ** checks);
   return checks < MAX_CHECKS ? { checks: checks + 1, inMs } : { attempt: attempt + 1, checks: 0, inMs };
-}
-
-/** The state of a file whose upload was never finished. */
-function unfinished(error: unknown) {
-  if (error instanceof SlackApiError && error.kind === 'missing') return { sharedIn: [] as string[] };
-  throw error;
 }
 
 const COLUMNS = 'path,people,ai,total,people_before,ai_before,total_before,change';

@@ -117,12 +117,7 @@ export function createUpstreams(engine: Engine) {
       file.completions += 1;
       file.sharedIn.push(channel);
     },
-    fileInfo(fileId: string) {
-      const file = files.get(fileId);
-      if (!file || file.sharedIn.length === 0)
-        throw new SlackApiError('missing', 'files.info', 'file_not_found');
-      return { sharedIn: file.sharedIn };
-    },
+    fileInfo: (fileId: string) => ({ sharedIn: files.get(fileId)?.sharedIn ?? [] }),
   };
 
   function exportJob(jobId: string) {
