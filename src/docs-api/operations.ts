@@ -73,11 +73,8 @@ export type ExportJob = Omit<z.output<typeof exportFields>, 'status' | 'progress
 export type StartedExport = ExportJob & { jobId: string };
 
 /** Without a status the job is queued, as in the contract. */
-function toExportJob({
-  status: rawStatus = '',
-  progress,
-  ...rest
-}: z.output<typeof exportFields>): ExportJob {
+function toExportJob(job: z.output<typeof exportFields>): ExportJob {
+  const { status: rawStatus = '', progress, ...rest } = job;
   const status = rawStatus === '' ? 'queued' : parseStatus(rawStatus, EXPORT_STATUSES);
   return { ...rest, status, rawStatus, progress: parseProgress(progress, status === 'completed') };
 }

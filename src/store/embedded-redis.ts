@@ -64,13 +64,8 @@ const DISK_FULL =
  * there. Resolves when Redis answers. Rejects with `OperatorError` if another Docket uses the folder, or
  * Redis cannot start.
  */
-export async function startEmbeddedRedis({
-  dataDir,
-  log,
-  searchPath,
-  cancelled,
-  ...options
-}: EmbeddedRedisOptions) {
+export async function startEmbeddedRedis(options: EmbeddedRedisOptions) {
+  const { dataDir, log, searchPath, cancelled } = options;
   const timing = { ...defaultTiming, ...options.timing };
   const program = findServer(searchPath);
   const folder = prepareDataDir(dataDir);

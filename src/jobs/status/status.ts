@@ -34,17 +34,9 @@ interface SystemParts {
  * Returns a function that reads the state of all parts at once, and returns its message, if asked with all `details`.
  * It never rejects: parts that exceed the time limit are missing.
  */
-export function createSystemStatus({
-  known,
-  stores,
-  queues,
-  ping,
-  contact,
-  slackPart,
-  ...parts
-}: SystemParts) {
-  const subjects: string[] = [slackPart, ...parts.settings.projects.map(({ name }) => name)];
-  const { features: context, monotonicMs } = parts;
+export function createSystemStatus(parts: SystemParts) {
+  const { known, stores, queues, ping, contact, slackPart, settings, features: context, monotonicMs } = parts;
+  const subjects: string[] = [slackPart, ...settings.projects.map(({ name }) => name)];
 
   async function measurePing(): Promise<number> {
     const sentMs = monotonicMs();
@@ -64,10 +56,10 @@ export function createSystemStatus({
       inTime(measurePing()),
       inTime(queues.counts()),
       inTime(stores.health.load(['docs', slackPart])),
-      inTime(findRejectedKeys(teamId, parts.settings.projects, stores)),
+      inTime(findRejectedKeys(teamId, settings.projects, stores)),
       inTime(stores.due.countOverdue(OVERDUE_MS)),
       Promise.all(sections),
-      Promise.all(features.map((feature) => limitsInUse(feature, teamId, parts.settings, usageOf))),
+      Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
       contact(),
     ]);
     const limits = allLimits.flat();
