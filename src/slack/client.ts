@@ -204,9 +204,9 @@ export function createSlackApi(options: SlackWebOptions) {
       await call('chat.update', { ...place, text, blocks }, { isTooLate });
     },
 
-    /** Deletes one of our messages. Rejects with kind `missing` if it does not exist. */
+    /** Deletes one of our messages. Also resolves if it does not exist. */
     async remove({ channel, ts }: PostedMessage): Promise<void> {
-      await call('chat.delete', { channel, ts });
+      await call('chat.delete', { channel, ts }).catch(ignore('missing'));
     },
 
     /**

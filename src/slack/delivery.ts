@@ -95,8 +95,8 @@ export function createDelivery(parts: DeliveryParts) {
     try {
       await slack.remove({ channel, ts }).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
-      if (!(error instanceof SlackApiError) || !isPermanent(error)) throw error;
-      if (error.kind !== 'missing') return save(record, { refusedHash: wanted.hash, form: 'own' }, 0);
+      if (!isPermanent(error)) throw error;
+      return save(record, { refusedHash: wanted.hash, form: 'own' }, 0);
     }
     reportShown(record);
     return save(record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined }, undefined);
