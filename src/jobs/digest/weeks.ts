@@ -22,11 +22,12 @@ export const FINAL_AFTER_MS = 3_600_000;
 const { PlainDate } = Temporal;
 
 /** Returns the day in UTC at a moment. */
-function dayAt(ms: number): Temporal.PlainDate {
+export function dayAt(ms: number): Temporal.PlainDate {
   return Temporal.Instant.fromEpochMilliseconds(Math.floor(ms)).toZonedDateTimeISO('UTC').toPlainDate();
 }
 
-const rangeOf = (from: Temporal.PlainDate, days: number): DayRange => ({
+/** Returns so many days, from this one. */
+export const rangeOf = (from: Temporal.PlainDate, days: number): DayRange => ({
   from: from.toString(),
   to: from.add({ days }).toString(),
 });

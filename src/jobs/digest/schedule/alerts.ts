@@ -4,14 +4,12 @@ import { workCheckMs } from '../../schedule/steps.ts';
 import { nextOccurrence } from '../../schedule/timetable.ts';
 import { collectFigures, hasTotals, newFiguresRun } from '../figures/record.ts';
 import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
-import { FINAL_AFTER_MS } from '../weeks.ts';
+import { dayAt, FINAL_AFTER_MS, rangeOf } from '../weeks.ts';
 import type { Alert, ScheduleRun } from './record.ts';
 import { alertMessage } from './view.ts';
 
 type Quiet = NonNullable<ScheduleRun['alert']>['quiet'];
 
-const HOUR_MS = 3_600_000;
-const DAY_MS = 24 * HOUR_MS;
 const WEEK = 7;
 /** Days that define the usual views, before the day in question: eight of each weekday. */
 export const USUAL_DAYS = 8 * WEEK;
@@ -33,7 +31,7 @@ const LASTING_SHARE = 0.25;
 const OF_MEDIAN = 1.4826;
 
 /** A check waits this long for the pages that changed. */
-const PAGES_MS = 3 * HOUR_MS;
+const PAGES_MS = 3 * 3_600_000;
 /** Requests for the pages of a day; both days together may make twice as many. */
 const PAGE_REQUESTS = 5;
 
@@ -57,18 +55,15 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   // Of several missed days, only the last is checked.
   while (nextMs <= nowMs) [atMs, nextMs] = [nextMs, nextDaily(nextMs)];
   if (nowMs < atMs) return atMs - nowMs;
-  const checked = await checkDay(run, dayOf(atMs - FINAL_AFTER_MS - DAY_MS), atMs, quiet, context);
+  const day = dayAt(atMs - FINAL_AFTER_MS).subtract({ days: 1 });
+  const checked = await checkDay(run, day.toString(), atMs, quiet, context);
   if (!checked) return Math.min(workCheckMs(atMs, context), nextMs - nowMs);
   return { ...run, alert: { atMs: nextMs, quiet: checked } };
 }
 
-const dayOf = (ms: number) => new Date(ms).toISOString().slice(0, 10);
-
 /** Returns a range of `days` days that begins `plusDays` after a day. */
-function rangeFrom(day: string, plusDays = 0, days = 1): DayRange {
-  const fromMs = Date.parse(`${day}T00:00:00Z`) + plusDays * DAY_MS;
-  return { from: dayOf(fromMs), to: dayOf(fromMs + days * DAY_MS) };
-}
+const rangeFrom = (day: string, plusDays = 0, days = 1): DayRange =>
+  rangeOf(Temporal.PlainDate.from(day).add({ days: plusDays }), days);
 
 /** Returns the quiet periods after the finished check of a day; undefined while figures are missing. */
 async function checkDay(
