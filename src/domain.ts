@@ -2,7 +2,7 @@ import { isIP } from 'node:net';
 import { domainToASCII } from 'node:url';
 
 /** A domain as a person typed it. `suggested` is the likely correction. */
-export type ParsedDomain =
+type ParsedDomain =
   | { kind: 'domain'; domain: string }
   | { kind: 'unclear'; typed: string; suggested: string | undefined };
 

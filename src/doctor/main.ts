@@ -21,7 +21,7 @@ import { checkRedis, isAllowed } from '../store/redis/check.ts';
 import { tagNameOf } from '../store/redis/connections.ts';
 
 /** The result of a check of a setting or a part of this machine. */
-export interface Line {
+interface Line {
   status: 'ok' | 'wrong' | 'warning';
   about: string;
   /** Says what to do, unless all is well. Contains no secret. */

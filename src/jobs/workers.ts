@@ -24,13 +24,13 @@ const HAND_BACK_MS = 500;
 const LONGEST_PAUSE_MS = 30_000;
 
 /** What the jobs of one workspace use. */
-export interface WorkspaceWork<Context> {
+interface WorkspaceWork<Context> {
   context: Context;
   /** Returns for how many milliseconds only messages to Slack are delivered; never rejects. */
   pausedForMs: () => Promise<number>;
 }
 
-export interface WorkerParts<Context> {
+interface WorkerParts<Context> {
   jobs: readonly Job<Context>[];
   /** Returns the workspace of a team; undefined if none is known to be that. A run without a record has no team. */
   workspaceOf: (teamId: string | undefined) => WorkspaceWork<Context> | undefined;

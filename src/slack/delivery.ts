@@ -16,7 +16,7 @@ import { isPermanent, SlackApiError } from './errors.ts';
 import { holdWhenLimited, type RetryParts, retryOf, slackRateLimit } from './rate-limits.ts';
 import type { IsTooLate } from './web-calls.ts';
 
-export interface DeliveryParts extends RetryParts {
+interface DeliveryParts extends RetryParts {
   slack: SlackApi;
   messages: MessageStore;
   links: ValueStores['links'];

@@ -6,7 +6,7 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
-export const entrySchema = z.object({
+const entrySchema = z.object({
   /** By the clock of the process that adds it. */
   atMs: z.number(),
   user: z.object({ id: z.string(), name: z.string() }),

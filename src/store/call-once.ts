@@ -9,7 +9,7 @@ import type { RunBase } from './runs.ts';
 type CallRecord = { token: string; sinceMs: number } | { result: unknown };
 
 /** The result of a call that must not happen twice. */
-export type CallOnceOutcome<T> =
+type CallOnceOutcome<T> =
   | { kind: 'done'; value: T }
   /** The call certainly did not happen; its intent is deleted, so it may be tried again. */
   | { kind: 'notHappened'; error: unknown }
@@ -21,7 +21,7 @@ export type CallOnceOutcome<T> =
 /** Calls that must not happen twice, and their results. */
 export type CallOnceStore = ReturnType<typeof createCallOnce>;
 
-export interface CallOnceParts {
+interface CallOnceParts {
   /** Added to the time limit of a call: after both, no process still waits for the call. */
   marginMs: number;
   /** Whether an error proves that the call did not happen. */

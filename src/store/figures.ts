@@ -9,7 +9,7 @@ interface Views {
 }
 
 /** A project of a workspace, as the key of its figures. */
-export interface FiguresOf {
+interface FiguresOf {
   teamId: string;
   project: string;
 }
