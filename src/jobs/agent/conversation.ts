@@ -52,7 +52,9 @@ export async function readBackground(
   } catch (error) {
     if (!(error instanceof SlackApiError)) throw error;
     log.info({ run: id, code: error.code }, 'a conversation could not be read');
-    return lacksScope(error) ? undefined : slackRetryMs(error, context);
+    // Slack may never return it, and other instructions wait for this one.
+    const isOver = error.kind !== 'token' && context.now() - sinceMs > timing.giveUpMs;
+    return lacksScope(error) || isOver ? undefined : slackRetryMs(error, context);
   }
 }
 

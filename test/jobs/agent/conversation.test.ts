@@ -3,6 +3,7 @@ import { micromark } from 'micromark';
 import { expect, test } from 'vitest';
 import { type Background, promptOf } from '../../../src/jobs/agent/background.ts';
 import { readBackground } from '../../../src/jobs/agent/conversation.ts';
+import { SlackApiError } from '../../../src/slack/errors.ts';
 import { lengthOf, stripInvisible } from '../../../src/slack/text.ts';
 import { hostileText } from '../../support/arbitraries.ts';
 import { NOW_MS } from '../../support/builders.ts';
@@ -180,6 +181,20 @@ test('messages of bots, of Slack and without words do not count, nor those at or
 
 test('a thread that one call does not return is not asked about', async () => {
   expect(await reads(undefined)).toBeUndefined();
+});
+
+test.each([
+  ['is read later', 'http_500', 0, expect.any(Number)],
+  ['is left out if no read has succeeded for minutes', 'http_500', 301_000, undefined],
+  ['is read later if Slack refuses the token', 'token_revoked', 301_000, expect.any(Number)],
+])('a thread that Slack does not return %s', async (_, code, agoMs, expected) => {
+  const kind = code === 'token_revoked' ? 'token' : 'unclear';
+  const context = jobContext(redis.client, {
+    slack: { replies: () => Promise.reject(new SlackApiError(kind, 'conversations.replies', code)) },
+  });
+  const run = { id: `run ${agoMs}`, teamId: 'T0ACME' };
+  const found = await readBackground(run, conversation, { sinceMs: NOW_MS - agoMs }, context);
+  expect(found).toEqual(expected);
 });
 
 test.each([
