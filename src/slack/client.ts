@@ -2,7 +2,14 @@ import type { HomeView, ModalView } from '@slack/types';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
 import type { BotIdentity } from './reply.ts';
-import { createSlackWeb, type IsTooLate, ORG_WIDE, type SlackWebOptions, uploadBytes } from './web-calls.ts';
+import {
+  createSlackWeb,
+  type IsTooLate,
+  ORG_WIDE,
+  type SlackWebOptions,
+  TOO_LONG,
+  uploadBytes,
+} from './web-calls.ts';
 
 /** Pages of 1,000 people each: private channels are smaller. */
 const MEMBER_PAGES = 5;
@@ -260,8 +267,8 @@ export function createSlackApi(options: SlackWebOptions) {
      */
     async replies(root: PostedMessage, latest: string): Promise<unknown[] | undefined> {
       const page = { ...root, limit: MAX_REPLIES, latest };
-      const { messages = [], has_more } = await call('conversations.replies', page);
-      return has_more ? undefined : messages;
+      const found = await call('conversations.replies', page).catch(ignore(TOO_LONG));
+      return found === undefined || found.has_more ? undefined : (found.messages ?? []);
     },
 
     /** Adds a reaction by the bot; its name has no colons. Also resolves if it exists already. */

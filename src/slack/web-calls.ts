@@ -90,6 +90,21 @@ export const clientOptions = (slackApiUrl: string, { slackCallMs }: Pick<Timing,
   ...{ retryConfig: { retries: 0 }, rejectRateLimitedCalls: true },
 });
 
+/** Maximum length of an answer. That of connections (`outgoing.ts`) counts compressed bytes. */
+const MAX_LENGTH = 16 * 1024 * 1024;
+
+/** The code of the error if an answer is longer than either of the two. */
+export const TOO_LONG = 'UND_ERR_RES_EXCEEDED_MAX_SIZE';
+
+async function textOf({ body }: Awaited<ReturnType<typeof fetch>>): Promise<string> {
+  let text = '';
+  for await (const part of body?.pipeThrough(new TextDecoderStream()) ?? []) {
+    text += part;
+    if (text.length > MAX_LENGTH) throw Object.assign(new Error('too long'), { code: TOO_LONG });
+  }
+  return text;
+}
+
 /** Makes calls to Slack's Web API, each sent once. `call` rejects with `SlackApiError`. */
 export function createSlackWeb(options: SlackWebOptions) {
   const { token, apiUrl, timing, channelIds, log, monotonicMs, onCall } = options;
@@ -107,7 +122,7 @@ export function createSlackWeb(options: SlackWebOptions) {
       const body = typeof sent?.body === 'string' ? channelIds.toSlack(sent.body) : sent?.body;
       const response = await fetch(url, { ...sent, body: body ?? null, dispatcher });
       const { status, headers } = response;
-      return new Response(channelIds.fromSlack(await response.text()), { status, headers: [...headers] });
+      return new Response(channelIds.fromSlack(await textOf(response)), { status, headers: [...headers] });
     },
   });
 

@@ -1,12 +1,15 @@
+import { createServer } from 'node:http';
+import { gzipSync } from 'node:zlib';
 import { pino } from 'pino';
 import { expect, onTestFinished, test } from 'vitest';
 import { createStandInSlack, type StandInSlackOptions } from '../../demo/slack/slack.ts';
 import { widerManifest } from '../../demo/test-support/bot.ts';
+import { listenLocally } from '../../demo/wire.ts';
 import { createLog, type Log } from '../../src/runtime/log.ts';
 import { defaultTiming } from '../../src/runtime/timing.ts';
 import { createSlackApi } from '../../src/slack/client.ts';
 import { lacksScope, SlackApiError } from '../../src/slack/errors.ts';
-import { uploadBytes } from '../../src/slack/web-calls.ts';
+import { createChannelIds, uploadBytes } from '../../src/slack/web-calls.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 /** A clock that nobody sets. */
@@ -174,4 +177,24 @@ test('bytes for a server that does not answer were not sent', async () => {
   const gone = await createStandInSlack().listen();
   await gone.close();
   expect(await failure(uploadBytes(`${gone.url}/upload`, csv, 5000))).toBe('unreachable ECONNREFUSED');
+});
+
+test('a thread that is endless once it is unpacked is not read to its end, and counts as one that is not returned', async () => {
+  const text = 'x'.repeat(40_000);
+  const messages = Array.from({ length: 999 }, (_, n) => ({ ts: `1.${n}`, user: 'U0BEN', text }));
+  let few = false;
+  const server = createServer((_, response) => {
+    const body = gzipSync(JSON.stringify({ ok: true, messages: few ? messages.slice(0, 2) : messages }));
+    response.writeHead(200, { 'content-type': 'application/json', 'content-encoding': 'gzip' }).end(body);
+  });
+  const { url, close } = await listenLocally(server);
+  onTestFinished(close);
+  const api = createSlackApi({
+    ...{ token: 'xoxb-1', apiUrl: `${url}/`, timing: defaultTiming, log: pino({ level: 'silent' }) },
+    ...{ monotonicMs: () => up.ms, onCall: () => {}, channelIds: createChannelIds() },
+  });
+  const root = { channel: 'C0DOCS', ts: '1.0' };
+  expect(await api.replies(root, '2.0')).toBeUndefined();
+  few = true;
+  expect(await api.replies(root, '2.0')).toHaveLength(2);
 });
