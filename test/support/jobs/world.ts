@@ -10,6 +10,7 @@ import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createCallOnce } from '../../../src/store/call-once.ts';
 import { createStores } from '../../../src/store/stores.ts';
 import { NOW_MS } from '../builders.ts';
+import { aProject } from '../commands/builders.ts';
 import { anOutbox } from '../slack/world.ts';
 
 type Grouped = 'slack' | 'outbox' | 'policy' | 'limits';
@@ -32,7 +33,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     ...createStores(redis),
     docs: () => undefined,
     deployment: () => undefined,
-    projects: [],
+    projects: [aProject({ name: 'acme', projectId: 'prj_1' })],
     projectId: () => 'prj_1',
     limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...limits },
     linksTo: 'thread',
