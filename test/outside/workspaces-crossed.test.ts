@@ -326,6 +326,34 @@ describe('what people of one workspace have set up', () => {
         await globex.slack.sendEvent(event);
     });
   });
+
+  test('is not reached by requests that name its workspace, but are signed by the other app', async () => {
+    const { id: channel } = globex.slack.channel('#docs');
+    const ts = `${Number(card.ts) + 3}.000100`;
+    const event = {
+      ...{ type: 'message', channel, channel_type: 'channel', user: 'U0ANA', text: '<@U0DOCKET> Add a page' },
+      ...{ ts, thread_ts: card.ts, event_ts: ts },
+    };
+    const named = { team_id: 'T0ACME', context_team_id: 'T0ACME', authorizations: [{ team_id: 'T0ACME' }] };
+    const envelope = {
+      type: 'event_callback',
+      api_app_id: 'A0DOCKET',
+      event_id: 'EvFORGED',
+      event,
+      ...named,
+    };
+    await changesNothing('an event', async () => {
+      const contentType = 'application/json';
+      const { status } = await globex.slack.sendRaw({ body: JSON.stringify(envelope), contentType });
+      expect(status).toBe(200);
+    });
+    await globex.asks('/docs-digest list', { who: 'ben' });
+    const { body = '' } = globex.slack.lastRequest ?? {};
+    await changesNothing('a command', async () => {
+      const answer = await globex.slack.sendRaw({ body: body.replaceAll('T0GLOBEX', 'T0ACME') });
+      expect(answer.body).toContain('belongs to another workspace');
+    });
+  });
 });
 
 describe('a channel that two workspaces share', () => {
