@@ -167,6 +167,7 @@ describe('the conversation above', () => {
     await replies(root, 'aside: lunch?', { who: 'ben' });
     await person('ana').usesShortcut(SHORTCUT, root);
     await person('ana').submits({ Instruction: 'Write about webhooks' });
+    await untilBelow(root, '⚠️ Needs an answer · Write about webhooks');
     await clicksNote(
       'ana',
       'Should the other message of the thread',

@@ -208,7 +208,9 @@ export function stateOf(thread: ThreadRun): StateWord {
   if (state === 'ended') return endedState(thread);
   if (notFound) return { icon: '❌', label: 'Not found' };
   if (seen?.status === 'archived') return { icon: '📁', label: 'Archived' };
-  if (unresolvedSendOf(thread)?.state === 'unknown') return { icon: '⚠️', label: 'Needs an answer' };
+  const isAsked = instructions.some((one) => one.creates && one.state === 'held');
+  if (isAsked || unresolvedSendOf(thread)?.state === 'unknown')
+    return { icon: '⚠️', label: 'Needs an answer' };
   if (agentJobId === undefined)
     return instructions.some((one) => one.state === 'failed')
       ? { icon: '❌', label: 'Not started' }

@@ -51,6 +51,10 @@ export const cards: GalleryState[] = [
   card('conversation asked about', {
     instructions: [anInstruction({ state: 'held', background: someBackground })],
   }),
+  card('conversation asked about, before the job is made', {
+    ...unmade,
+    instructions: [anInstruction({ state: 'held', creates: true, background: someBackground })],
+  }),
   card('one reply held', { hasOtherAuthors: true, instructions: [anInstruction({ state: 'held' })] }),
   card('two replies held', {
     hasOtherAuthors: true,
