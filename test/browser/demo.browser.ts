@@ -239,6 +239,17 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await visitor.page.context().close();
   });
 
+  test("sees with one click what the agent wrote, in a preview that is built again after the agent's next round", async () => {
+    const visitor = await arrives();
+    const opened = visitor.page.context().waitForEvent('page');
+    await visitor.page.getByRole('button', { name: 'The docs agent', exact: true }).click();
+    await visitor.page.getByText('The preview shows the latest work').waitFor({ timeout: 90_000 });
+    await (await opened).getByText('docs.acme.com · agent/').first().waitFor({ state: 'attached' });
+    const branches = visit.demo.world.platform.site.builds.map(({ branch }) => branch);
+    expect(branches.slice(-2)).toEqual(['agent/quickstart-example', 'agent/quickstart-example']);
+    await visitor.page.context().close();
+  });
+
   test('sees with one click how a conversation goes along, and what the agent got', async () => {
     const visitor = await arrives();
     await visitor.page.getByRole('button', { name: 'The conversation goes along' }).click();

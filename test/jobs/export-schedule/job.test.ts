@@ -1,4 +1,5 @@
 import { describe, expect, test } from 'vitest';
+import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { updateRun } from '../../../src/jobs/deployment/record.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { exportScheduleJob } from '../../../src/jobs/export-schedule/job.ts';
@@ -8,10 +9,12 @@ import {
   scheduledExport,
 } from '../../../src/jobs/export-schedule/record.ts';
 import { changeSchedule } from '../../../src/jobs/schedule/record.ts';
+import { siteJob } from '../../../src/jobs/site/job.ts';
 import type { OutboxMessage } from '../../../src/slack/outbox.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
+import { aSiteUpdate } from '../../support/jobs/site/builders.ts';
 import { type JobContextParts, jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
@@ -42,6 +45,32 @@ async function given(changes: Partial<ExportSchedule> = {}, parts: JobContextPar
     },
   };
 }
+
+test('an update makes the schedules of its project due, once if its last step is repeated', async () => {
+  const timetable = { time: '06:00', zone: 'UTC', afterUpdates: true } as const;
+  const done = { status: 'success', rawStatus: 'success', log: [] };
+  const docs = { keyId: 'k1', getSiteStatus: async () => done } as unknown as DocsApi;
+  const { context, stored, exports, step } = await given({ timetable }, { docs: () => docs });
+  const others = {
+    other: { project: 'beta', timetable },
+    elsewhere: { teamId: 'T0BETA', timetable },
+    daily: {},
+  };
+  for (const [id, changes] of Object.entries(others))
+    await context.runs.accept(anExportSchedule({ id, ...changes }));
+  const update = aSiteUpdate({ state: 'watching', statusId: 'st_1' });
+  await context.runs.accept(update);
+  const failing = { ...context.runs, saveStep: () => Promise.reject(new Error('killed')) };
+  await expect(siteJob.run(update.id, { ...context, runs: failing })).rejects.toThrow('killed');
+  await step();
+  expect((await stored())?.nextAtMs).toBeGreaterThan(NOW_MS);
+  await siteJob.run(update.id, context);
+  await step();
+  expect(await exports()).toHaveLength(1);
+  expect((await stored())?.nextAtMs).toBeGreaterThan(NOW_MS);
+  for (const id of Object.keys(others))
+    expect((await context.runs.loadWithInbox(id, exportSchedule))?.inbox).toEqual([]);
+});
 
 describe('at the due time', () => {
   const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };

@@ -61,8 +61,8 @@ async function agent(hands: Hands): Promise<void> {
   const opened = await hands.until('the pull request', (page) => found(page, /opened a pull request/));
   hands.say('A pull request. [Preview] builds its branch, so that everybody can look at it.');
   await hands.click('Preview', { message: opened, below: '' });
-  const preview = await hands.until('the preview', (page) => found(page, /The preview of .+ is ready/));
-  await hands.point(preview);
+  const ready = (page: Page) => found(page, /The preview of .+ is ready/);
+  await hands.point(await hands.until('the preview', ready));
   hands.say('[Open preview] shows the pages. A reply in the thread is the next instruction.');
   await hands.type(FOLLOW_UP, card);
   await hands.until(
@@ -75,7 +75,11 @@ async function agent(hands: Hands): Promise<void> {
     const now = fromDocket(page).find(({ ts }) => ts === card.ts);
     return job?.status === 'completed' && now && /Ready/.test(textOf(now));
   });
-  hands.say('Done. Replies here instruct the agent; start with "aside" to talk among yourselves.');
+  const older = await hands.until('the older preview', (page) => found(page, /older than the agent/));
+  hands.say('Done. The preview is older than this work, so it is built again.');
+  await hands.click('Refresh preview', { message: older, below: '' });
+  await hands.click('Open preview', { message: await hands.until('the preview', ready), below: '' });
+  hands.say('The preview shows the latest work. If no tab opened: click [Open preview].');
 }
 
 const QUESTION = 'How often does a webhook retry?';
