@@ -69,7 +69,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
   }
 
-  /** Returns what the jobs of one workspace use, and its further work at each sweep. */
+  /** Returns what the jobs of one workspace use, and its work at each sweep. */
   function inWorkspace(workspace: Workspace) {
     const { projects, teamId, slackPart, names, isPublic, log } = workspace;
     const slack = rejectWhenStopping(stopping, workspace.slack);
@@ -116,7 +116,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   }
 
   const workspaces = parts.workspaces.map(inWorkspace);
-  /** Teams whose work waits, since no workspace is known to be theirs. */
+  /** Teams whose work waits, since no workspace is known to have them. */
   const waitingTeams = new Set<string>();
   parts.health.addProblems(() => {
     const isKnown = parts.workspaces.every(({ teamId }) => teamId() !== '');

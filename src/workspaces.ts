@@ -74,7 +74,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     teamId: () => slack.current()?.teamId ?? '',
     policy: createPolicy({ ...slack, ...lookup, allow, contact, log }),
     ...createLookups(slack, lookup, log),
-    /** The projects that people there may use. */
+    /** The projects that its people may use. */
     projects,
     docsDomain,
     log,
@@ -83,7 +83,8 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
 
 /**
  * Returns the place of a team's workspace in the list; -1 if there is none, so that no run gets into another workspace.
- * That of the environment takes everything until it knows its team. Without a team, a record is gone: any drops it.
+ * The workspace of the environment takes everything until it knows its team. A run without a team has no record any more:
+ * the first workspace drops it.
  */
 export function workspaceIndex(
   workspaces: readonly Pick<Workspace, 'name' | 'teamId'>[],

@@ -14,11 +14,11 @@ import { parseBaseUrl } from '../src/docs-api/client.ts';
 import { isSafeId, OPERATIONS } from '../src/docs-api/operations.ts';
 import {
   holdsEmailAddress,
+  logExcerpt,
   oneLine,
   parseErrorText,
   parseProgress,
   parseTimestamp,
-  tellingLines,
 } from '../src/docs-api/text.ts';
 import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
@@ -99,7 +99,7 @@ const readers: Record<string, Reader> = {
     message([scheduleNotes.line(aSchedule({ site: text, owner: { id: 'U1', name: text } }))]),
   status: typedAfter(statusCommand),
   'a preview': typedAfter(siteCommand, 'preview '),
-  'a log': (text) => tellingLines([text, ...pieces(text)], text),
+  'a log': (text) => logExcerpt([text, ...pieces(text)], text),
   'whom to ask': (text) => readConfigFile(`contact: ${JSON.stringify(text)}`, 'docket.yml', {}),
   parseThreadText,
   'parseThreadText, follow': (text) => parseThreadText(`follow ${text}`),

@@ -69,7 +69,7 @@ export interface ShortcutMessage {
   ts: string;
   threadTs?: string;
   content: MessageText;
-  /** The `ts` of the choice. */
+  /** When the person chose it, as a `ts`. */
   chosenTs: string;
 }
 

@@ -196,8 +196,8 @@ export const defaultConfigFile: ConfigFile = fileSchema({}).parse({});
 
 /**
  * Parses the text of the file at `path`. `problems` are one line each, `<path> <where> <what>. <fix>`, and never repeat
- * a key or a value in the place of a key. If there are any, `file` is undefined. `variables`: those that its
- * workspaces name, if it has any.
+ * a key or a value in the place of a key. If there are any, `file` is undefined. `variables` are those that
+ * its workspaces name; undefined without workspaces.
  */
 export function readConfigFile(
   text: string,
@@ -268,7 +268,7 @@ function checkProjects(projects: Record<string, GivenProject>, context: z.Refine
         add(`cannot be the name of a deployment. ${NAME_FIX}`, name, 'deployments', deployment);
     for (const [index, id] of project.channels.entries()) {
       const others = channels.get(id) ?? [];
-      const owner = others.find((other) => other !== name && meet(projects[other], project));
+      const owner = others.find((other) => other !== name && shareWorkspace(projects[other], project));
       channels.set(id, [...others, name]);
       if (owner !== undefined)
         add(
@@ -285,8 +285,8 @@ function checkProjects(projects: Record<string, GivenProject>, context: z.Refine
   if (names.size === 0) add('has no project. Add one, or remove it to use the project of the environment.');
 }
 
-/** Whether a channel's id may mean the same channel to both: they have a workspace in common. */
-const meet = (one: GivenProject | undefined, other: GivenProject) =>
+/** Whether a channel's id may mean the same channel to both projects. */
+const shareWorkspace = (one: GivenProject | undefined, other: GivenProject) =>
   !one?.workspaces || !other.workspaces || one.workspaces.some((name) => other.workspaces?.includes(name));
 
 const toProject = ([name, { apiKey: key, ...given }]: [string, GivenProject], env: Env): Project => ({

@@ -150,7 +150,7 @@ export function workspaceProblems(file: GivenFile): { path: PropertyKey[]; messa
   return found;
 }
 
-/** A workspace of Slack, with the secrets of the app there, and what its people may use. */
+/** A workspace of Slack, with the secrets of the app there, the permissions and the projects of its people. */
 export interface WorkspaceSettings extends Pick<GivenFile, 'allow' | 'contact'> {
   /** Missing if the environment has its secrets: then it is the only one. */
   name?: string;

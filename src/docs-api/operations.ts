@@ -2,12 +2,12 @@ import { z } from 'zod';
 import {
   cut,
   holdsEmailAddress,
+  logExcerpt,
   oneLine,
   type Progress,
   parseErrorText,
   parseProgress,
   parseTimestamp,
-  tellingLines,
 } from './text.ts';
 
 /** Slack's buttons hold 2000 characters, and ours carry more than an id. */
@@ -108,12 +108,12 @@ function toAgentJob({ source, ...job }: z.output<typeof agentFields> & { id?: st
   return { ...job, ...source, status: parseStatus(rawStatus, AGENT_STATUSES), rawStatus };
 }
 
-/** A preview or an update of a site. `log`: of a failed one, the lines of its log that say most. */
+/** A preview or an update of a site. If it failed, `log` has the lines of its log that name the error. */
 const siteStatus = z
   .object({ status: line, summary: optional(z.string()), logs: optional(z.array(z.unknown())) })
   .transform(({ status: rawStatus, summary, logs }) => {
     const status = parseStatus(rawStatus, ['queued', 'in_progress', 'success', 'failure']);
-    return { status, rawStatus, log: status === 'failure' ? tellingLines(logs, summary) : [] };
+    return { status, rawStatus, log: status === 'failure' ? logExcerpt(logs, summary) : [] };
   });
 
 /** Returns the schema of text that is cut, in characters, before it is processed. */
@@ -285,7 +285,7 @@ export const OPERATIONS = {
     agentFields.extend({ id }).transform(toAgentJob),
   ),
 
-  /** Builds a preview of a branch; a further one has the same address. One with a user could pretend another host. */
+  /** Builds a preview of a branch; a later one has the same address. An address with a user name may pretend another host. */
   previewBranch: post(
     '/v1/project/preview/{projectId}',
     { projectId: pathId, branch: nonEmpty },

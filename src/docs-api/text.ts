@@ -49,7 +49,7 @@ const fieldOf = (value: unknown, name: string): unknown =>
 
 const parseText = (value: unknown) => [typeof value === 'string' ? oneLine(value) : ''].filter(Boolean);
 
-/** Maximum lines of a log that are shown, and length of a line that is read. */
+/** Maximum lines of a log that people see, and characters of a line that Docket reads. */
 const MAX_LOG_LINES = 3;
 const MAX_LOG_LINE = 2000;
 
@@ -60,7 +60,7 @@ const namesError = /error|fail|invalid|unexpected|missing|not found|could not|ca
  * Returns the first lines of a failed build's log that name a file and an error, else a file; else the summary, or the
  * last line.
  */
-export function tellingLines(logs: readonly unknown[] = [], summary = ''): string[] {
+export function logExcerpt(logs: readonly unknown[] = [], summary = ''): string[] {
   const lines = logs
     .flatMap((entry) => (typeof entry === 'string' ? entry.split('\n') : []))
     .map((text) => text.slice(0, MAX_LOG_LINE));

@@ -35,7 +35,10 @@ const warning = (about: string, text: string): Line => ({ status: 'warning', abo
 /** Returns the path of a file beside package.json. */
 export const inRoot = (name: string): string => fileURLToPath(new URL(`../../${name}`, import.meta.url));
 
-/** Checks everything that Docket needs; with `workspace`, the tokens of that one alone. Returns a line for each part; for wrong settings, one for each problem. */
+/**
+ * Checks everything that Docket needs; with `workspace`, only the tokens of that one. Returns a line for each part, or for
+ * each problem of the settings.
+ */
 export async function diagnose(variables: NodeJS.ProcessEnv, workspace?: string): Promise<Line[]> {
   const file = readEnvFile(inRoot('.env'));
   const env = { ...file.values, ...variables };

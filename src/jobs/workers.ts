@@ -32,7 +32,7 @@ interface WorkspaceWork<Context> {
 
 interface WorkerParts<Context> {
   jobs: readonly Job<Context>[];
-  /** Returns the workspace of a team; undefined if none is known to be that. A run without a record has no team. */
+  /** Returns the workspace of a team; undefined if none is known to have it. A run without a record has no team. */
   workspaceOf: (teamId: string | undefined) => WorkspaceWork<Context> | undefined;
   /** Its commands wait while Redis is away; the workers duplicate it. */
   connection: RedisClient;

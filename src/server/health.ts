@@ -44,7 +44,7 @@ export const slackTexts = (token: string) => ({
 export const workspaceGoneText = (teams: string) =>
   `Work of ${teams} waits: the settings have no such workspace. Add it again, or let its work expire.`;
 
-/** The problem of two bot tokens for one workspace of Slack, where nothing says which app does its work. */
+/** The problem of two bot tokens for one workspace of Slack: Docket cannot know which app should do its work. */
 export const WORKSPACE_TWICE =
   'Two workspaces of the settings are the same one in Slack. Remove one of them, or use the token of another.';
 

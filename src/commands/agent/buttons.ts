@@ -123,7 +123,7 @@ const tryAgainButton = defineButton({
 /** [Start a new job] under a mention: creates a job from its text, which the mention's thread follows. */
 const startNewButton = startButton(agentActions.startNew, false);
 
-/** [Send with the messages above]: the same, with them. */
+/** [Send with the messages above]: also sends the mention's background. */
 const startWithButton = startButton(agentActions.startWithBackground, true);
 
 function startButton(action: string, isWithBackground: boolean) {

@@ -37,7 +37,7 @@ interface FollowRequest {
   /** The instruction is the message at `under.ts`. */
   reply?: { ts: string; files: boolean };
   origin?: DigestOrigin;
-  /** What goes along, or what its author is still asked about. */
+  /** The background of the instruction, or the conversation that its author is asked about first. */
   background?: Background | undefined;
   conversation?: Conversation | undefined;
 }
@@ -84,7 +84,7 @@ export async function followJob(
   throw new UserFacingError(tooManyThreadsMessage(quotas[0].max));
 }
 
-/** Returns the conversation of a message for an instruction, unless its thread has instructed the job already. */
+/** Returns the conversation around a chosen message; undefined if the job has taken an instruction there already. */
 export function conversationFor(
   { rootTs, ts, before }: { rootTs: string; ts: string; before: string },
   thread: ThreadRun | undefined,

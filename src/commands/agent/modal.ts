@@ -38,7 +38,7 @@ import {
 const INSTRUCT_CALLBACK = 'agent.start';
 const SEND_CALLBACK = 'agent.send_message.text';
 
-/** The target of a modal, unless it is chosen in it; and the message that it sends, if any, chosen at `before`. */
+/** The target of a modal, unless people choose it there; and the chosen message, if any. `before` is when it was chosen. */
 const modalAbout = z.object({
   to: z.string().optional(),
   under: z.object({ rootTs: z.string(), ts: z.string(), before: z.string() }).optional(),

@@ -4,9 +4,9 @@ import { z } from 'zod';
 export const conversation = z.object({
   channel: z.string(),
   rootTs: z.string(),
-  /** Only messages before this `ts` count: the author could see those. */
+  /** Only messages before this `ts` go along: the author could see those. */
   before: z.string(),
-  /** The `ts` of the instruction's message, if messages below it count, too. */
+  /** The `ts` of the instruction's own message, if messages below it go along, too. */
   without: z.string().optional(),
 });
 export type Conversation = z.infer<typeof conversation>;
@@ -19,7 +19,7 @@ export const background = z.object({
   count: z.number().int(),
   /** Older messages are left out. */
   isCut: z.boolean(),
-  /** The messages are all those of the thread, not only those above. */
+  /** They are from the whole thread, not only from above the instruction. */
   isWholeThread: z.boolean(),
 });
 export type Background = z.infer<typeof background>;

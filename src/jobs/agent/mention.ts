@@ -134,7 +134,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const tooLong = `${tooLongText(lengthOf(text), most)} Nothing was sent.`;
   if (lengthOf(text) > most) return save({ ...decided, answer: message([tooLong]) });
   const conversation = threadTs !== undefined && { channel, rootTs: threadTs, before: reply.ts };
-  const found = conversation ? await readBackground(run, conversation, run, context) : undefined;
+  const found = conversation ? await readBackground(run, conversation, run.sinceMs, context) : undefined;
   if (typeof found === 'number') return wait(found);
   const files = reply.files || leavesSharedOut(content, names);
   const answer = offerMessage(run.id, excerptOf(text), found);

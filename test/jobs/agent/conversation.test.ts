@@ -26,7 +26,7 @@ async function reads(messages: readonly object[] | undefined, name = 'ben'): Pro
     rateLimiter: { ...jobContext(redis.client).rateLimiter, takeSlot: async () => 0 },
   });
   const run = { id: 'run1', teamId: 'T0ACME' };
-  const found = await readBackground(run, conversation, { sinceMs: NOW_MS }, context);
+  const found = await readBackground(run, conversation, NOW_MS, context);
   if (typeof found === 'number') throw new Error(`wait for ${found} ms`);
   return found;
 }

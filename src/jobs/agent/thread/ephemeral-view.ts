@@ -150,13 +150,13 @@ function backgroundQuestion(
 
 const sendWithLabel = (background: Background) => `Send with ${backgroundName(background)}`;
 
-/** An ephemeral shows so much of the background. */
-const MAX_PREVIEW = 1500;
+/** Maximum characters of the background in an ephemeral. */
+const MAX_SHOWN = 1500;
 
-/** Shows the background word by word, or its beginning and the last button, which shows all of it. */
+/** Shows the background word by word. If it is too long, shows its beginning and the last of the buttons, [Show all]. */
 function backgroundMessage(lines: Line[], background: Background, buttons: ButtonParts[]): Message {
-  const preview = cutShown(background.text, MAX_PREVIEW);
-  const isWhole = preview === background.text;
+  const shown = cutShown(background.text, MAX_SHOWN);
+  const isWhole = shown === background.text;
   const after = isWhole
     ? 'Nothing else of the conversation goes along.'
     : 'This is only the beginning. [Show all] shows every word.';
@@ -164,10 +164,10 @@ function backgroundMessage(lines: Line[], background: Background, buttons: Butto
   return compose(
     [
       message(lines),
-      preformatted(preview),
+      preformatted(shown),
       message([after], [first && { ...first, style: 'primary' as const }, ...others]),
     ],
-    [...lines, preview, after],
+    [...lines, shown, after],
   );
 }
 

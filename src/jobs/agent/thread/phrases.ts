@@ -86,7 +86,7 @@ export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
   return [{ label: 'Open pull request', action: agentActions.openPullRequest, url }];
 }
 
-/** Builds a preview of the job's branch; false if it is unknown, or the platform makes none. */
+/** Builds a preview of the job's branch; false if the branch is unknown, or the platform makes no previews. */
 export const previewButton = (thread: ThreadRun): ButtonParts | false =>
   thread.previews === true &&
   thread.seen?.ref !== undefined &&

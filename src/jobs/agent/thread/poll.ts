@@ -69,7 +69,7 @@ export async function pollWhenDue(
   return saveNext({ ...next, previews, nextPollAtMs });
 }
 
-/** Lets the latest preview of the branch know that a round has ended. Before the save: after a crash it learns it again. */
+/** Marks the latest preview of the branch as older than a round. Runs before the save: after a crash, it is repeated. */
 async function markPreviewOlder({ id, seen }: ThreadRun, n: number, { runs, wake }: JobContext) {
   const preview = seen?.ref === undefined ? undefined : await runs.byAlias(previewAlias(id, seen.ref));
   if (preview === undefined) return;

@@ -99,7 +99,7 @@ const instruction = z.object({
   origin: digestOrigin.optional(),
   /** Before it is sent, its author is asked whether this conversation goes along. */
   conversation: conversation.optional(),
-  /** The conversation that goes along. While it is held, its author is asked about it. */
+  /** The messages that go along. While the instruction is held, its author is asked about them. */
   background: background.optional(),
   state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...FINISHED]),
   /** Counts the sends that a person requested. */
@@ -160,7 +160,7 @@ const ephemeral = z.object({
   /** The id of an instruction or a job, a mode, or a contact. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
-  /** The Slack thread for it, if it may be another one. */
+  /** Where it is posted, if not in the followed thread. */
   place: z.object({ channel: z.string(), rootTs: z.string() }).optional(),
   /** Number of characters in the reply. */
   characters: z.number().optional(),
@@ -244,7 +244,7 @@ export const threadRun = runBase.extend({
   /** Slack delays them until then. */
   ephemeralsAtMs: z.number().default(0),
   seen: jobSnapshot.optional(),
-  /** Whether the platform makes previews, as far as it is known. */
+  /** Whether the platform makes previews, as far as Docket knows. */
   previews: z.boolean().optional(),
   /** The platform does not know the job. */
   notFound: z.boolean().optional(),
@@ -331,11 +331,11 @@ export const waitingOf = ({ instructions }: ThreadRun) =>
     .filter(({ state }) => state === 'waiting')
     .toSorted((one, other) => one.atMs - other.atMs || (one.id < other.id ? -1 : 1));
 
-/** Whether its author is asked if it is for the agent. */
+/** Whether the author of this reply is asked if it is for the agent. */
 export const isHeldReply = ({ state, background }: Instruction) =>
   state === 'held' && background === undefined;
 
-/** Such replies of one person. */
+/** The held replies of one person. */
 export const heldOf = ({ instructions }: ThreadRun, userId: string) =>
   instructions.filter((one) => isHeldReply(one) && one.by.id === userId);
 

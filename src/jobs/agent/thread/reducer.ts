@@ -105,7 +105,7 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   return addEphemeral(next, { id: `question ${ts}`, to: by.id, kind: 'question', about: ts, excerpt });
 }
 
-/** Returns what people wrote above the request to follow the job, for the thread's first instruction. */
+/** For the thread's first instruction, returns the conversation above the request to follow the job. */
 function conversationAbove({ asked, instructions }: ThreadRun): Conversation | undefined {
   const { channel, rootTs, ts } = asked;
   const isFirst = instructions.every(({ state }) => state === 'notForAgent' || state === 'withdrawn');

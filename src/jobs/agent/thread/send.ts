@@ -84,9 +84,7 @@ async function askAboutConversation(
   conversation: Conversation,
   context: JobContext,
 ): Promise<ThreadRun | number> {
-  // Other instructions of this thread are sent themselves.
-  const about = { sinceMs: atMs, leftOut: thread.instructions.map((one) => one.id) };
-  const background = await readBackground(thread, conversation, about, context);
+  const background = await readBackground(thread, conversation, atMs, context);
   if (typeof background === 'number') return background;
   const read = updateInstruction(thread, id, { conversation: undefined });
   if (background === undefined) return read;
