@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
-import { agentsOn } from '../support/flows/agent-stage.ts';
+import { keys } from '../../src/store/keys.ts';
+import { agentsOn, CREATE } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const READ = 'conversations.replies';
@@ -11,9 +12,16 @@ const ALONE = 'Only this message';
 describe('the conversation above', () => {
   const scene = stage();
   const { person, asks, toldLast, until } = scene;
-  const { plan, replies, reacted, takes, sent, instructions, note, notes, untilBelow, read, clicksNote } =
+  const { plan, finish, replies, reacted, takes, sent, instructions, note, notes, untilBelow, read } =
     agentsOn(scene);
+  const { clicksNote, sendsAlone } = agentsOn(scene);
   const reads = () => scene.slack.wire.calls.filter(({ name }) => name === READ);
+  /** All runs as Redis has them. */
+  async function storedRuns() {
+    const { client } = scene.world.redis;
+    const found = await client.keys(keys.run('*'));
+    return JSON.stringify(await Promise.all(found.map((key) => client.hgetall(key))));
+  }
 
   /** A thread in which two people have talked. */
   async function talk(where = '#docs'): Promise<SentMessage> {
@@ -108,6 +116,51 @@ describe('the conversation above', () => {
     expect(person('ana').reads(modal)).toContain(TALK);
     await person('ana').clicks(modal, 'Send with the 2 messages above');
     expect(await sent(1)).toEqual([`Write about both\n\n${TALK}`]);
+  });
+
+  test('goes along again with [Send again], and is forgotten with the text of its instruction', async () => {
+    const root = await talk();
+    const jobId = scene.platform.agent.add();
+    await replies(root, `@Docket follow ${jobId}`);
+    await untilBelow(root, '✅ Ready');
+    plan(jobId);
+    await replies(root, 'Write about both');
+    await clicksNote('ana', 'Should the 2 messages above', 'Send with the 2 messages above');
+    await untilBelow(root, '⏳ "Write about both" (ana)');
+    finish(jobId, 'failed');
+    await untilBelow(root, 'could not finish');
+    await scene.clicks('ben', 'could not finish', 'Send again');
+    await untilBelow(root, 'opened a pull request');
+    expect(instructions()).toEqual(Array(2).fill(`Write about both\n\n${TALK}`));
+    // The last instruction of a round is kept for [Send again]; this one takes its place.
+    await replies(root, 'Begin with the overview');
+    await untilBelow(root, 'Done, in the same pull request: "Begin with the overview"');
+    await expect.poll(storedRuns).not.toContain('The retries are missing too');
+  });
+
+  test('goes along again with [Try again] if the platform did not create the job', async () => {
+    const root = await talk();
+    scene.platform.wire.order(CREATE, { kind: 'answer', status: 400, body: { error: 'Made up' } });
+    await replies(root, '@Docket write about webhooks');
+    await clicksNote('ana', 'can go along', 'Send with the 2 messages above');
+    await note('ana', 'not created');
+    await expect.poll(() => scene.world.redis.client.keys(keys.claim('*'))).toEqual([]);
+    await clicksNote('ana', 'not created', 'Try again');
+    expect(await sent(1)).toEqual([`write about webhooks\n\n${TALK}`]);
+    await untilBelow(root, '⏳ "write about webhooks" (ana)');
+  });
+
+  test('is not asked about in a thread that has instructed the job already', async () => {
+    const root = await talk();
+    await replies(root, `@Docket follow ${scene.platform.agent.add()}`);
+    await untilBelow(root, '✅ Ready');
+    await replies(root, 'Write about both');
+    await sendsAlone();
+    await sent(1);
+    await person('ana').usesShortcut(SHORTCUT, root);
+    await person('ana').submits({});
+    expect(await sent(2)).toEqual(['Write about both', 'Who could write about **webhooks**?']);
+    expect(reads()).toHaveLength(1);
   });
 
   test('without an answer nothing is sent, and a question about a deleted message is over', async () => {
