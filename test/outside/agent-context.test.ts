@@ -92,10 +92,10 @@ describe('the conversation above', () => {
       root,
       'I asked ana whether the conversation goes along. My Home tab has the question, too.',
     );
-    await replies(root, 'Begin with the overview');
-    expect(await sent(1)).toEqual(['Begin with the overview']);
     // An edit changes the instruction alone; a mention in it is no answer.
     await person('ana').edits(first, '@Docket write about both, in one page');
+    await replies(root, 'Begin with the overview');
+    expect(await sent(1)).toEqual(['Begin with the overview']);
     await person('ana').clicks(question, 'Send with the 2 messages above');
     expect(await sent(2)).toEqual(['Begin with the overview', `write about both, in one page\n\n${TALK}`]);
     await takes(first);
@@ -134,7 +134,7 @@ describe('the conversation above', () => {
     expect(instructions()).toEqual(Array(2).fill(`Write about both\n\n${TALK}`));
     // The last instruction of a round is kept for [Send again]; this one takes its place.
     await replies(root, 'Begin with the overview');
-    await untilBelow(root, 'Done, in the same pull request: "Begin with the overview"');
+    await untilBelow(root, 'opened a pull request for "Begin with the overview"');
     await expect.poll(storedRuns).not.toContain('The retries are missing too');
   });
 

@@ -113,7 +113,7 @@ ${deployments()}
     scene.platform.finish('docs.acme.com');
     await digests.post('I sent you the link privately', '#private');
     await person('ana').clicks(await digests.post('Update d0', '#private'), 'Update d0');
-    await digests.post('d0 told', '#private');
+    await digests.post('d0 notified', '#private');
     await asks('/docs-export docs.acme.com --private --version next', { where: '#private', who: 'ben' });
     await until(['next', '42%'], '#private');
     scene.platform.finish('docs.acme.com');

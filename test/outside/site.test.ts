@@ -211,6 +211,24 @@ describe('/docs-site', () => {
     expect(builds()).toEqual(['main']);
   });
 
+  test('goes on if the platform does not know it yet', async () => {
+    scene.platform.wire.order(STATUS, { kind: 'answer', status: 404 }, 2);
+    await asks('/docs-site preview main');
+    await until(['is ready.']);
+  });
+
+  test('a second question is not answered by a late click on the first', async () => {
+    scene.platform.wire.order(UPDATE, { kind: 'reset', when: 'before' }, 2);
+    await asks('/docs-site update');
+    await until(['Did the update']);
+    const first = structuredClone(scene.messageWith('Did the update'));
+    await clicks('ana', 'Did the update', 'Start again');
+    await until(['ana started it again.', 'Did the update']);
+    await scene.person('ben').clicks(first, 'Start again');
+    expect(scene.toldLast('ben')).toContain('Already handled');
+    expect(scene.platform.wire.calls.filter(({ name }) => name === UPDATE)).toHaveLength(2);
+  });
+
   test('stops when the platform no longer knows it', async () => {
     scene.platform.site.plan({ hold: true });
     await asks('/docs-site preview main');
@@ -265,7 +283,7 @@ describe('/docs-site', () => {
 });
 
 describe('who may', () => {
-  const config = 'allow: { agent: [everyone], site: [U0ANA] }\n';
+  const config = 'allow: { agent: [everyone], site: [U0ANA], admin: [U0ANA] }\n';
   const scene = stage({ bot: { ...domain, config, timing: { permissionCacheMs: 0 } } });
   const agents = agentsOn(scene);
 
@@ -297,5 +315,12 @@ describe('who may', () => {
     stop();
     ana.deleted = false;
     expect(scene.platform.site.builds).toEqual([]);
+  });
+
+  test('does not keep a rejected key from the admins', async () => {
+    scene.platform.wire.order(UPDATE, { kind: 'answer', status: 401, body: { error: 'Invalid API key' } });
+    await scene.asks('/docs-site update');
+    await scene.until(['my platform key was rejected; the admins have been told']);
+    await scene.until(['has been rejected'], '@ana');
   });
 });

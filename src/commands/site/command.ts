@@ -44,7 +44,7 @@ export const siteCommand = defineCommand({
   ],
 });
 
-/** Git allows none of the other characters in a branch. */
+/** Git forbids most of these characters in a branch. Slack puts links in < and >. */
 function readBranch(typed: string | undefined) {
   if (typed === undefined) return invalid('Which branch? For example: ', { code: previewExample });
   if (/^[^\s~^:?*\\[<>]{1,200}$/.test(typed)) return ok(typed);
@@ -73,7 +73,7 @@ async function begin(
   return accept({ id: requestRunId(caller), teamId, project, branch, ...place }, caller, tools);
 }
 
-/** Stores a new run. Returns the reply if another one is under way, or the same was asked for before. */
+/** Stores a new run. Returns the reply if it blocks on another one, or is a repeated request. */
 async function accept(
   wanted: Omit<Parameters<typeof newSiteRun>[0], 'by' | 'domain'>,
   caller: Caller,

@@ -69,7 +69,7 @@ async function start(run: SiteRun, context: JobContext): Result {
   const limit = docs && startLimit(branch !== undefined, organization, docs.keyId);
   const slotInMs = limit ? await rateLimiter.takeSlot(limit, { id: `${run.id} ${run.attempt}` }) : 0;
   if (slotInMs > 0) return retryAfter(run, { kind: 'limit', inARow: 1, nextMs: now() + slotInMs }, context);
-  // The project or the permission may be lost since the request. A start from before is still found.
+  // The settings or the permission may have changed since the request. `callOnce` still finds an earlier start.
   const permission = await policy.check(run.by.id, 'site');
   if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
   const outcome = await context.callOnce(run, siteStartStep(run), timing.docsCallMs, async (isTooLate) => {
@@ -88,14 +88,14 @@ async function start(run: SiteRun, context: JobContext): Result {
   }
   if (!(error instanceof DocsApiError)) throw error;
   if (permission.kind === 'refused')
-    return end(run, { kind: 'notStarted', why: 'permission', reason: permission.contacts }, context);
+    return end(run, { kind: 'notStarted', why: 'permission', contacts: permission.contacts }, context);
   if (limit && error.kind === 'rate_limited')
     await rateLimiter.hold(limit, nextFailure(run.pollFailure, error, context).nextMs - now());
   if (limit && projectId !== undefined) return handleRefusal(run, error, context);
   return end(run, { kind: 'notStarted', why: 'project' }, context);
 }
 
-/** The start certainly did not happen: saves when it is tried again, or ends the run. */
+/** After a start that certainly did not happen: tries again later, or ends the run. */
 async function handleRefusal(run: SiteRun, error: DocsApiError, context: JobContext): Result {
   const { kind, platformMessage: reason, retryAfterMs } = error;
   const { timing, log, figures, runs, wake } = context;
@@ -120,7 +120,7 @@ async function handleRefusal(run: SiteRun, error: DocsApiError, context: JobCont
   return end(run, { kind: 'notStarted', why, reason, adminsAlerted }, context);
 }
 
-/** The platform has taken it: makes it findable for its thread, and watches it. */
+/** Watches a build that the platform has accepted. Its thread finds the run by an alias. */
 async function begin(
   run: SiteRun,
   { statusId, previewUrl }: { statusId: string; previewUrl?: string | undefined },
@@ -145,7 +145,7 @@ function pollLater(run: SiteRun, { now, timing, random }: JobContext) {
   return save({ ...run, nextPollAtMs: now() + inMs }, { inMs });
 }
 
-/** Consecutive "not found" answers before it counts as lost: a new one may not be known everywhere at once. */
+/** Consecutive "not found" answers before a build counts as lost: some servers may not know a new one yet. */
 const LOST_AFTER = 3;
 
 async function poll(run: SiteRun, context: JobContext): Result {
@@ -177,7 +177,7 @@ async function poll(run: SiteRun, context: JobContext): Result {
   );
 }
 
-/** The schedules that follow updates of the site export it, once for this update. */
+/** Wakes the schedules that export the site after each update, once for this update. */
 async function wakeSchedules({ id, teamId, project }: SiteRun, { runs, wake }: JobContext) {
   for (const one of await schedulesOf(exportScheduleKind, teamId, runs)) {
     if (one.project !== project || !one.timetable.afterUpdates) continue;

@@ -10,13 +10,15 @@ const ending = z.discriminatedUnion('kind', [
   /** The platform could not build it; `log` has the lines that say why. */
   z.object({ kind: z.literal('failed'), log: z.array(z.string()) }),
   /**
-   * The platform certainly did not start it. `unsupported`: it lacks the operation. `permission`: the person may no
-   * longer ask for it, and `reason` is the contact.
+   * The platform certainly did not start it. `unsupported`: it lacks the operation. `permission`: the person may no longer
+   * ask for it.
    */
   z.object({
     kind: z.literal('notStarted'),
     why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission', 'unsupported', 'other']),
     reason: z.string().optional(),
+    /** Whom a person without the permission can ask. */
+    contacts: z.string().optional(),
     /** The admins were alerted of the rejected key or the forbidden request. */
     adminsAlerted: z.boolean().optional(),
   }),
@@ -41,7 +43,7 @@ export const siteRun = runBase.extend({
   by: person,
   asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean() }),
   inDirectMessage: z.boolean(),
-  /** The followed thread of its button, which has its messages. */
+  /** The followed thread in which somebody clicked [Preview]. It gets the run's messages. */
   thread: z.object({ id: z.string(), channel: z.string(), threadTs: z.string() }).optional(),
   /** Counts the starts: a further one only follows an unknown one. */
   attempt: z.number().int(),
@@ -75,7 +77,7 @@ export const siteKind: VisibleKind<SiteRun> = {
 type Wanted = Pick<SiteRun, 'id' | 'teamId' | 'project' | 'branch' | 'domain' | 'by' | 'asked'> &
   Pick<SiteRun, 'inDirectMessage' | 'thread'>;
 
-/** Returns a new run. It blocks another one of the same branch or site. */
+/** Returns a new run. Until it ends, it blocks another one of the same branch or site. */
 export function newSiteRun(wanted: Wanted, nowMs: number): SiteRun {
   const { id, teamId, project, branch, domain, by, asked, inDirectMessage, thread } = wanted;
   return {
@@ -109,10 +111,10 @@ export function answerQuestion(
 /** Returns the alias of the latest preview of a branch in a followed thread. */
 export const previewAlias = (threadId: string, branch: string) => ['preview', threadId, branch].join(' ');
 
-/** The name of previews in the memory of what a platform lacks. */
+/** The name under which Docket remembers that a platform makes no previews. */
 export const previewSupport = (teamId: string, project: string) => ['previews', teamId, project].join(':');
 
-/** The value of its buttons: a late click on a question does nothing. */
+/** The value of a run's buttons. It names the attempt, so a late answer to its question does nothing. */
 export const siteButton = z.object({ v: z.literal(1), site: z.string(), attempt: z.number().int() });
 
 export const siteActions = {

@@ -21,7 +21,7 @@ export function subject({ branch, domain, project }: SiteRun): string {
   return `update of ${sanitizeUserText(domain ?? (project === 'default' ? 'the site' : project), 253)}`;
 }
 
-/** The key of the line about its state. In direct messages it is a different message. */
+/** The key of the line that shows the state. A line in direct messages is a different message. */
 export const lineKey = ({ id, inDirectMessage, thread }: SiteRun) =>
   `${id}.line${inDirectMessage && !thread ? '.dm' : ''}`;
 
@@ -78,37 +78,37 @@ function lineMessage(run: SiteRun): Message {
 function endingMessage(run: SiteRun, ending: Exclude<SiteEnding, { kind: 'left' | 'noPlace' }>): Message {
   const what = subject(run);
   const again = buttonOf(run, 'Try again', siteActions.startAgain);
-  // It may still run.
+  // The first build may still run.
   const carefully = [{ ...again, confirm: confirmSecond }];
-  const said = (lines: Line[], small?: Line, buttons: (ButtonParts | false)[] = [again]) =>
+  const ended = (lines: Line[], small?: Line, buttons: (ButtonParts | false)[] = [again]) =>
     layout({ icon: stateOf(run).icon, mention: [run.by], lines, small: [small], buttons });
   switch (ending.kind) {
     case 'done':
       return run.branch === undefined
-        ? said([`The ${what} is done.`], undefined, exportButtons(run))
-        : said(...previewParts(run));
+        ? ended([`The ${what} is done.`], undefined, exportButtons(run))
+        : ended(...previewParts(run));
     case 'failed': {
       const log = ending.log.map((text): Line => [{ code: singleLine(text) }]);
       const small = run.branch !== undefined && 'Your live site is not affected.';
-      return said([`The ${what} failed.`, ...(log.length > 0 ? log : [platformReasonText('')])], small);
+      return ended([`The ${what} failed.`, ...(log.length > 0 ? log : [platformReasonText('')])], small);
     }
     case 'notStarted': {
-      const { why, reason = '', adminsAlerted } = ending;
-      if (why === 'permission') return said([notPermittedText('site', reason)]);
+      const { why, reason = '', contacts = '', adminsAlerted } = ending;
+      if (why === 'permission') return ended([notPermittedText('site', contacts)]);
       const because =
         why === 'unsupported' ? unsupportedReason(run) : notStartedReason(why, run, adminsAlerted);
       const reasonLine = singleLine(reason) !== '' && platformReasonText(reason);
-      return said([`The ${what} was not started: ${because}.`, reasonLine]);
+      return ended([`The ${what} was not started: ${because}.`, reasonLine]);
     }
     case 'lost':
-      return said([`The platform no longer knows the ${what} (404).`]);
+      return ended([`The platform no longer knows the ${what} (404).`]);
     case 'gaveUp': {
       const after = formatDuration(ending.afterMs);
       const text = `I stopped watching the ${what} after ${after}. It may still finish.`;
-      return said([text], undefined, carefully);
+      return ended([text], undefined, carefully);
     }
     case 'broken':
-      return said(
+      return ended(
         [`Something broke on my side during the ${what}. It may still finish.`],
         `ref ${ending.ref}`,
         carefully,
@@ -122,7 +122,7 @@ function unsupportedReason({ branch, thread }: SiteRun): string {
   return `${thread ? 'this platform' : 'the platform knows no such branch, or'} doesn't let me make previews`;
 }
 
-/** A preview that is ready, also once it is older than the agent's work. */
+/** The lines, small print and buttons of a preview that is ready, or older than the agent's work. */
 function previewParts(run: SiteRun): [Line[], Line, (ButtonParts | false)[]] {
   const url = buttonUrl(run.previewUrl);
   const primary = { style: 'primary' as const };
@@ -165,7 +165,7 @@ const confirmSecond = {
 export const answeredMessage = (run: SiteRun, { action, by }: NonNullable<SiteRun['answer']>): Message =>
   answeredStart(`the ${subject(run)}`, action, by.name);
 
-/** To `readerId`, who asks for what another run is doing. */
+/** To a person who asks for a preview or an update that another run is making. */
 export function runningMessage(run: SiteRun, readerId: string): Message {
   const by = nameTo(readerId, run.by);
   if (run.state !== 'unknown')

@@ -8,6 +8,28 @@ import { anOutbox } from '../../support/slack/world.ts';
 
 const redis = redisForTests();
 
+test('of a key that two workspaces share, the admins of each are reminded once, also if their ids are the same', async () => {
+  const outbox = anOutbox(redis.client);
+  const expires = new Date(NOW_MS + 86_400_000).toISOString().slice(0, 10);
+  const reminded: string[] = [];
+  const alertsOf = () =>
+    createAlerts({
+      ...{ admin: ['U0ANA'], now: () => NOW_MS, log: { warn() {} }, groupMembers: async () => [] },
+      projects: [aProject({ name: 'acme', apiKeyExpires: expires })],
+      stores: createStores(redis.client),
+      outbox: {
+        ...outbox,
+        async publish(teamId, message, ...more) {
+          reminded.push(`${teamId} ${message.key}`);
+          return outbox.publish(teamId, message, ...more);
+        },
+      },
+    });
+  for (const team of ['T0ACME', 'T0GLOBEX', 'T0ACME']) await alertsOf().remindOfExpiry(team);
+  expect(new Set(reminded.map((one) => one.split(' ')[1])).size).toBe(2);
+  expect(reminded).toHaveLength(2);
+});
+
 /** Each of a thousand waiting exports alerts at each failed poll. */
 test.each<[string, string[], () => Promise<string[] | undefined>]>([
   ['without admins', [], async () => []],
