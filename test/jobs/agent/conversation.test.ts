@@ -193,7 +193,7 @@ test.each([
     slack: { replies: () => Promise.reject(new SlackApiError(kind, 'conversations.replies', code)) },
   });
   const run = { id: `run ${agoMs}`, teamId: 'T0ACME' };
-  const found = await readBackground(run, conversation, { sinceMs: NOW_MS - agoMs }, context);
+  const found = await readBackground(run, conversation, NOW_MS - agoMs, context);
   expect(found).toEqual(expected);
 });
 
