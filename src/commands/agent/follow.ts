@@ -84,6 +84,16 @@ export async function followJob(
   throw new UserFacingError(tooManyThreadsMessage(quotas[0].max));
 }
 
+/** Returns the conversation around a chosen message; undefined if the job has taken an instruction there already. */
+export function conversationFor(
+  { rootTs, ts, before }: { rootTs: string; ts: string; before: string },
+  thread: ThreadRun | undefined,
+  { channel: { id: channel } }: Caller,
+): Conversation | undefined {
+  const isHere = thread?.place?.channel === channel && thread.place.rootTs === rootTs;
+  return isHere && thread.instructions.length > 0 ? undefined : { channel, rootTs, before, without: ts };
+}
+
 /** The value for a new job in a modal; no run has this id. */
 export const NEW_JOB = 'new';
 

@@ -1,6 +1,5 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
-import type { Conversation } from '../../jobs/agent/background.ts';
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
 import { closedThreadMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
 import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
@@ -26,7 +25,15 @@ import {
   type ShortcutMessage,
   type SubmitResult,
 } from '../registry.ts';
-import { agentProjects, findAgentJob, findThreads, followJob, loadFollowed, NEW_JOB } from './follow.ts';
+import {
+  agentProjects,
+  conversationFor,
+  findAgentJob,
+  findThreads,
+  followJob,
+  loadFollowed,
+  NEW_JOB,
+} from './follow.ts';
 
 const INSTRUCT_CALLBACK = 'agent.start';
 const SEND_CALLBACK = 'agent.send_message.text';
@@ -192,16 +199,6 @@ const asAnswer = async (error: unknown): Promise<SubmitResult> => {
   if (error instanceof UserFacingError) return { kind: 'closed', answer: error.reply };
   throw error;
 };
-
-/** Returns the conversation around a chosen message; undefined if the job has taken an instruction there already. */
-function conversationFor(
-  { rootTs, ts, before }: { rootTs: string; ts: string; before: string },
-  thread: ThreadRun | undefined,
-  { channel: { id: channel } }: Caller,
-): Conversation | undefined {
-  const isHere = thread?.place?.channel === channel && thread.place.rootTs === rootTs;
-  return isHere && thread.instructions.length > 0 ? undefined : { channel, rootTs, before, without: ts };
-}
 
 /** Both modals: the text goes to a followed thread, or to a new thread with the named job or a new one. */
 const submit: Modal['submit'] = async (values, caller, tools, details) => {

@@ -56,7 +56,7 @@ export const siteStates: GalleryState[] = [
   end('not in the plan', notStarted('plan', 'Preview deployments are not available on your current plan.')),
   end('not supported', notStarted('unsupported', 'Not found')),
   end('not supported, or no such branch', { ...notStarted('unsupported'), thread: undefined }),
-  end('no longer permitted', notStarted('permission', '@cleo')),
+  end('no longer permitted', ended({ kind: 'notStarted', why: 'permission', contacts: '@cleo' })),
   end('lost', ended({ kind: 'lost' })),
   end('no longer watched', ended(gaveUp)),
   end('broken', ended({ kind: 'broken', ref: 'a1b2c3' })),
