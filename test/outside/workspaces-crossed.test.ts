@@ -399,3 +399,28 @@ test('data of an earlier version, whose records do not name their workspace, go 
   expect(globex.sees().join('\n')).not.toContain('acme');
   await two.close();
 });
+
+test('a token of one that Slack refuses from the start stops that one alone, and its work continues with a new one', async () => {
+  const two = await createTwoWorkspaces();
+  const { acme, globex, world } = two;
+  const bot = await two.startBot();
+  await globex.exporting('/docs-export docs.globex.com');
+  await bot.end();
+  const withOld = await two.startBot({ env: { GLOBEX_BOT_TOKEN: 'xoxb-that-was-revoked' } });
+  world.platform.finish('docs.globex.com');
+  await acme.exporting('/docs-export docs.acme.com');
+  world.platform.finish('docs.acme.com');
+  await acme.until(['docs.acme.com is exported']);
+  expect(globex.told(await globex.asks('/docs-status'))).toContain("I can't reach Slack's API");
+  expect(globex.sees().join('\n')).not.toContain('is exported');
+  const answer = await fetch(`http://127.0.0.1:${withOld.port}/readyz`);
+  const { problems } = (await answer.json()) as { problems: { name: string; text: string }[] };
+  expect(problems).toEqual([
+    { name: 'slack_token', level: 'error', text: expect.stringContaining('GLOBEX_BOT_TOKEN') },
+  ]);
+  await withOld.end();
+  await two.startBot();
+  await globex.until(['docs.globex.com is exported']);
+  expect(acme.sees().join('\n')).not.toContain('globex');
+  await two.close();
+});
