@@ -101,6 +101,22 @@ describe('the conversation above', () => {
     await takes(first);
   });
 
+  test('of a first reply by one of several: is it for the agent, then what goes along, each asked once', async () => {
+    const root = await talk();
+    const jobId = scene.platform.agent.add();
+    await replies(root, `@Docket follow ${jobId}`);
+    await untilBelow(root, '✅ Ready');
+    plan(jobId);
+    await replies(root, 'Write about both', { who: 'ben' });
+    await clicksNote('ben', 'Is this for the agent?', 'Send');
+    await clicksNote('ben', 'Should the 2 messages above', 'Send with the 2 messages above');
+    expect(await sent(1)).toEqual([`Write about both\n\n${TALK}`]);
+    await replies(root, 'And about the limits', { who: 'ana' });
+    await clicksNote('ana', 'Is this for the agent?', 'Send');
+    expect(await sent(2)).toEqual([`Write about both\n\n${TALK}`, 'And about the limits']);
+    expect(reads()).toHaveLength(1);
+  });
+
   test('is a question on Home as well, where it can be answered if the ephemeral is lost', async () => {
     const root = await talk();
     const jobId = scene.platform.agent.add();
