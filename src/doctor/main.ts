@@ -83,7 +83,9 @@ const slackCalls = ({ slackApiUrl: apiUrl }: Settings, token: string) =>
 /** Checks what calls can verify: the tokens of Slack, and the platform's address, keys and ids of projects. */
 export async function checkCalls(all: Settings, workspace?: string): Promise<Line[]> {
   const workspaces = all.workspaces.filter(({ name }) => workspace === undefined || name === workspace);
-  if (workspaces.length === 0) return [wrong('Settings', `They have no workspace ${workspace}.`)];
+  const known = all.workspaces.map(({ name = 'none' }) => name).join(', ');
+  if (workspaces.length === 0)
+    return [wrong('Settings', `They have no workspace ${workspace}. DOCKET_CONFIG names: ${known}.`)];
   const settings = { ...all, workspaces };
   const projects = settings.projects.map((project) => checkProject(settings, project));
   const slack = settings.workspaces.flatMap((workspace) => [

@@ -124,7 +124,10 @@ projects: { docs: { projectId: ${id}, workspaces: [acme, globex] } }
   const one = await doctor(env, { args: ['--workspace', 'acme'] });
   expect([one.code, named(one)]).toEqual([0, ['ok ACME_BOT', 'ok ACME_APP']]);
   const none = await doctor(env, { args: ['--workspace', 'other'] });
-  expect([none.code, none.stdout]).toEqual([1, expect.stringContaining('They have no workspace other.')]);
+  expect([none.code, none.stdout]).toEqual([
+    1,
+    expect.stringContaining('They have no workspace other. DOCKET_CONFIG names: acme, globex.'),
+  ]);
 });
 
 test('where all is good each line says so, and nothing is written or started', async () => {

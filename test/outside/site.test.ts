@@ -156,6 +156,11 @@ describe('/docs-site', () => {
     scene.platform.site.plan({ hold: true });
     await asks('/docs-site update');
     await until(['⏳ Updating · update of docs.acme.com']);
+    await scene.person('ana').opensHome();
+    const home = await scene.slack.until(() => scene.person('ana').home());
+    expect(scene.person('ana').reads(home)).toContain(
+      'Previews and updates\n⏳ Updating · update of docs.acme.com',
+    );
     scene.platform.site.finish();
     await until(['✅ Updated · update of docs.acme.com', '✅ @ana The update of docs.acme.com is done.']);
     expect(builds()).toEqual([undefined]);

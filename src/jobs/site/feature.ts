@@ -4,7 +4,7 @@ import type { RateLimit } from '../../store/rate-limit.ts';
 import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
 import { pollRateLimits } from '../polling.ts';
 import { type SiteRun, siteKind } from './record.ts';
-import { answeredMessage, questionMessage, subject } from './view.ts';
+import { answeredMessage, questionMessage, stateLine, subject } from './view.ts';
 
 /** If the platform never clearly answered a start, the person who asked for it has to decide. */
 export const siteNeeds: RunNeeds<SiteRun> = {
@@ -31,13 +31,13 @@ export function startLimit(isPreview: boolean, organization: string | undefined,
 export const siteFeature: Feature = {
   permission: { name: 'site', may: 'Preview and update sites' },
 
-  // Only its questions: the line in the conversation shows the rest.
   homeRuns: defineHomeRuns<SiteRun>({
     job: 'site',
     title: 'Previews and updates',
     ...siteKind,
     needs: siteNeeds,
-    entry: () => undefined,
+    // The conversation shows how it ended.
+    entry: (run) => (run.state === 'ended' ? undefined : { line: async () => stateLine(run) }),
   }),
 
   limits: (_, { projects, limits: { exportStatusPerSecond } }) => [

@@ -59,6 +59,9 @@ function stateOf({ state, branch, status = 'queued', ending }: SiteRun): StateWo
   return { icon: '⏳', label: status === 'in_progress' ? working : sanitizeUserText(status, 40) };
 }
 
+/** Such as "⏳ Building · preview of agent/quickstart". */
+export const stateLine = (run: SiteRun): Part[] => [...stateParts(stateOf(run)), ` · ${subject(run)}`];
+
 /** The one line that is edited until the end. */
 function lineMessage(run: SiteRun): Message {
   const { state, status = 'queued', sinceMs: time, startedAtMs = time, by, ending } = run;
@@ -67,7 +70,7 @@ function lineMessage(run: SiteRun): Message {
   if (state === 'watching' && status !== 'queued') facts.push(' · started ', { time, format: '{ago}' });
   return layout({
     lines: [
-      [...stateParts(stateOf(run)), ` · ${subject(run)}`, ...facts],
+      [...stateLine(run), ...facts],
       state !== 'unknown' && failureLine({ ...run, joined: false }, 'it'),
     ],
     small: [`Asked for by ${personName(by.name)}`],
