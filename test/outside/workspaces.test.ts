@@ -207,13 +207,13 @@ describe('two workspaces with the same ids of people and channels', () => {
   test('a token that one withdraws stops that one alone', async () => {
     await globex.exporting('/docs-export docs.globex.com');
     await acme.exporting('/docs-export docs.acme.com');
-    await globex.slack.uninstall();
-    acme.platform.finish('docs.acme.com');
-    await acme.until(['is exported', '[Download bundle]']);
-    expect(acme.told(await acme.asks('/docs-status'))).not.toMatch(/token/i);
-    expect(globex.told(await globex.asks('/docs-status'))).toMatch(/token/i);
+    await acme.slack.uninstall();
+    acme.platform.finish('docs.globex.com');
+    await globex.until(['is exported', '[Download bundle]']);
+    expect(globex.told(await globex.asks('/docs-status'))).not.toMatch(/token/i);
+    expect(acme.told(await acme.asks('/docs-status'))).toMatch(/token/i);
     expect(await problemsOf(two.world.bots[0])).toMatchObject([
-      { name: 'slack_token', text: expect.stringContaining('GLOBEX_BOT_TOKEN') },
+      { name: 'slack_token', text: expect.stringContaining('ACME_BOT_TOKEN') },
     ]);
   });
 });
@@ -246,6 +246,38 @@ describe('a workspace that the settings no longer have', () => {
     expect(acme.sees().join('\n')).not.toContain('globex');
     expect(before).toHaveLength(1);
     expect(await recordsOf(two.world, GLOBEX.id)).toEqual(before);
+    await two.close();
+  });
+});
+
+describe('a project that the settings give to another workspace', () => {
+  test('is asked for nothing more in the name of the first one', async () => {
+    const two = await createTwoWorkspaces();
+    const { acme } = two;
+    const bot = await two.startBot();
+    await acme.exporting('/docs-export docs.acme.com');
+    await bot.end();
+    const edit = (config: string) =>
+      config.replace('workspaces: [globex]', 'workspaces: [acme, globex]').replace('[acme]', '[globex]');
+    await two.startBot({ edit });
+    await acme.until(['My settings no longer have the project docs.']);
+    await two.close();
+  });
+});
+
+describe('two apps of the settings in one workspace of Slack', () => {
+  test('are a problem that operators see', async () => {
+    const two = await createTwoWorkspaces();
+    const body = {
+      ok: true,
+      team_id: 'T0ACME',
+      user_id: 'U0DOCKET',
+      bot_id: 'B0DOCKET',
+      url: 'https://acme.slack.com/',
+    };
+    two.globex.slack.wire.order('auth.test', { kind: 'answer', status: 200, body }, Infinity);
+    const bot = await two.startBot();
+    await expect.poll(() => problemsOf(bot)).toMatchObject([{ name: 'workspace_twice' }]);
     await two.close();
   });
 });

@@ -25,12 +25,18 @@ interface TwoWorkspacesOptions extends Pick<WorldOptions, 'startMs' | 'transport
   env?: Record<string, string>;
 }
 
+interface StartOptions extends BotOptions {
+  only?: 'acme';
+  /** Changes the settings file. */
+  edit?: (config: string) => string;
+}
+
 export interface TwoWorkspaces {
   world: World;
   acme: Stage;
   globex: Stage;
   /** Starts a bot that serves both workspaces, or `only` one. */
-  startBot(options?: BotOptions & { only?: 'acme' }): Promise<Bot>;
+  startBot(options?: StartOptions): Promise<Bot>;
   /** The keys in Redis that name neither a workspace nor a record, and are not meant to be shared. */
   keysOfNoWorkspace(): Promise<string[]>;
   /** Forgets what happened so far, in both. */
@@ -101,9 +107,9 @@ projects:
   ${only ? '' : `shop: ${projectOfGlobex}`}
 `;
 
-  async function startBot({ only, ...options }: BotOptions & { only?: 'acme' } = {}) {
+  async function startBot({ only, edit = (config) => config, ...options }: StartOptions = {}) {
     const bot = await world.startBot({
-      config: configOf(only),
+      config: edit(configOf(only)),
       ...options,
       env: {
         ...{ SLACK_BOT_TOKEN: '', SLACK_SIGNING_SECRET: '', SLACK_APP_TOKEN: '' },
