@@ -48,7 +48,7 @@ const { url, apiKey } = await platform.listen();
 const [acme, globex] = [await slackOfAcme.listen(), await slackOfGlobex.listen()];
 await typist.listen();
 
-/** Slack has one address for all workspaces: the token tells whose a call is. */
+/** Slack has one address for all workspaces: the token says whose a call is. */
 const router = await listenLocally(
   createServer((request, response) => {
     const { method = 'POST', headers } = request;

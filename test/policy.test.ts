@@ -86,7 +86,7 @@ describe('who may', () => {
       expect(await kind('U0DEE', permission)).toBe('refused');
   });
 
-  test('the status is for full members, and for whoever may anything', async () => {
+  test('the status is for full members, and for people with any permission', async () => {
     const { kind } = aPolicy({ admin: ['U0SUE'], digest: ['S0DOCS'] });
     expect(await kind('U0ANA', 'status')).toBe('allowed');
     expect(await kind('U0SUE', 'status')).toBe('allowed');
@@ -143,7 +143,7 @@ describe('who may', () => {
     expect(await other.policy.check('U0ANA', 'export')).toEqual({ kind: 'unknown' });
   });
 
-  test('nobody whom the list does not cover, whatever it says and whatever Slack tells', async () => {
+  test('nobody whom the list does not cover, whatever it says and whatever Slack returns', async () => {
     const ids = fc.constantFrom('U0', 'U1', 'U2', 'U3');
     const group = fc.constantFrom('S0', 'S1', 'S2');
     const known = fc.record({ fullMember: fc.boolean(), active: fc.boolean(), fails: fc.boolean() });
@@ -190,7 +190,7 @@ describe('who may', () => {
   });
 });
 
-describe('what Slack does not tell', () => {
+describe('facts that Slack does not return', () => {
   test.each([
     ['in time', never],
     ['at all', away],

@@ -3,7 +3,7 @@ import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { serve, sharedMs } from './remote.ts';
 
 /** Slack in a process of its own, with people who type and reply at a rate. */
-/** As many as needed for no quota to be reached: an export counts for its channel and for whoever asked for it. */
+/** As many as needed for no quota to be reached: an export counts for its channel and for its requester. */
 const PEOPLE = 200;
 /** Domains that are typed, one after another. */
 const DOMAINS = 5000;
@@ -77,7 +77,7 @@ const handlers = {
   /** How many messages there are. */
   messages: () => slack.messages.length,
 
-  /** Has requests go to this port, and there to this workspace if it is one of several. */
+  /** Sends requests to this port, and there to the path of this workspace if it is one of several. */
   sendTo(port: number, workspace?: string) {
     const path = workspace === undefined ? '/slack/events' : `/slack/${workspace}/events`;
     slack.botUrl = `http://127.0.0.1:${port}${path}`;

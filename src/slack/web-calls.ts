@@ -76,7 +76,7 @@ export interface SlackWebOptions {
   onCall: (call: SlackCall) => void;
 }
 
-/** The code of the error for a token of a whole organization, and what operators read then. */
+/** The error code of a token of a whole organization, and its text for operators. */
 export const ORG_WIDE = 'org_wide_install';
 export const ORG_WIDE_TEXT =
   'The app is installed for a whole organization, which Docket does not support. Install it in one workspace, and set that bot token.';

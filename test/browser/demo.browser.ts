@@ -117,7 +117,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     expect(starts() - before).toBe(1);
   });
 
-  test('stops Redis and starts it; what could not be done meanwhile is said as long as it counts', async () => {
+  test('stops Redis and starts it; people read what it could not do until then, as long as that counts', async () => {
     await ana.panel.getByRole('button', { name: 'Stop Redis' }).click();
     await ana.panel.getByRole('button', { name: 'Start Redis' }).waitFor();
     await ana.panel.getByRole('button', { name: '+1 hour' }).click();

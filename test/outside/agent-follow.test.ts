@@ -116,7 +116,7 @@ describe('following a job', () => {
     expect(root.notifies).toEqual([]);
   });
 
-  test('in several threads: each is told of the ending, only those who instructed are mentioned', async () => {
+  test('in several threads: each shows the ending, only those who instructed are mentioned', async () => {
     const { jobId, card: one } = await follows();
     const { card: other } = await follows({ jobId, where: '#private', who: 'ben' });
     plan(jobId);
@@ -137,7 +137,7 @@ describe('following a job', () => {
     expect(scene.notified('ben')).toBe(0);
   });
 
-  test('in a thread that follows another job: told privately, and that one goes on', async () => {
+  test('in a thread that follows another job: refused privately, and that one goes on', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     const reply = await replies(root, `@Docket follow ${seedOf()}`);

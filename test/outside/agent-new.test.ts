@@ -222,7 +222,7 @@ describe('a job that the platform refuses to make', () => {
   test.each([
     [400, 'The platform refused to create it.\nThe platform said: "Prompt too long"'],
     [403, 'The platform doesn\'t let me create agent jobs (403).\nThe platform said: "Prompt too long"'],
-  ])('with %i is told to whoever asked alone, who can try again', async (status, why) => {
+  ])('with %i is shown only to the person who asked, who can try again', async (status, why) => {
     const body = { error: 'Prompt too long' };
     scene.platform.wire.order(CREATE, { kind: 'answer', status, body });
     await scene.asks('/docs-agent new Write a quickstart guide');
@@ -244,7 +244,7 @@ for (const status of [404, 405] as const)
     const answer =
       '❌ The job was not created: "Write a quickstart guide"\nThis platform doesn\'t let me create agent jobs. Create one in its dashboard, then type /docs-agent follow <job id>.\n[Try again]';
 
-    test('says so to whoever asked alone, with what to do instead, and nothing stays in the channel', async () => {
+    test('says so only to the person who asked, with what to do instead, and nothing stays in the channel', async () => {
       await scene.asks('/docs-agent new Write a quickstart guide');
       expect(read(await note('ana', 'not created'))).toBe(answer);
       const isGone = () => scene.sees('#docs', 'ben').length === 0;
@@ -256,7 +256,7 @@ for (const status of [404, 405] as const)
       expect(instructions()).toEqual([]);
     });
 
-    test('says so alone to whoever had a mention make it', async () => {
+    test('says so only to the person whose mention asked for it', async () => {
       const question = await scene.person('ben').says('#docs', 'Who could write about webhooks?');
       const reply = await replies(question, '@Docket Write a quickstart guide');
       await sendsAlone();

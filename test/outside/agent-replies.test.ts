@@ -176,7 +176,7 @@ describe('which replies are instructions', () => {
     expect(notes('ana').filter((text) => !text.startsWith('From now on'))).toEqual([]);
   });
 
-  test('"status?" is answered from what is known, to whoever asked alone', async () => {
+  test('"status?" is answered from what is known, only to the person who asked', async () => {
     const { jobId, card: root } = await follows();
     await replies(root, 'status?', { who: 'ben' });
     expect(read(await note('ben', 'Ready'))).toMatch(

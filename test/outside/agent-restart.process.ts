@@ -39,7 +39,7 @@ describe.each(['http', 'socket'] as const)('a bot that is killed and started ane
     await takes(held);
   });
 
-  test('still knows the conversation that it asked about, and reads one again if it died meanwhile', async () => {
+  test('still knows the conversation that it asked about, and reads one again if it died in the read', async () => {
     const root = await scene.person('ben').says('#docs', 'The quickstart is old');
     await replies(root, '@Docket mend the quickstart');
     await note('ana', 'The message above can go along');

@@ -116,7 +116,7 @@ describe('a round of the agent', () => {
     await untilBelow(root, '✅ @ana Done, in the same pull request: "A tiny change only"');
   });
 
-  test('whose job is archived meanwhile ends, and the next instruction is refused with the day', async () => {
+  test('whose job is archived during it ends, and the next instruction is refused with the day', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     await replies(root, 'Work on the changelog');
@@ -152,7 +152,7 @@ describe('a round of the agent', () => {
     await scene.until(['Stopped by ben.']);
   });
 
-  test('that somebody started elsewhere is told to whoever followed', async () => {
+  test('that somebody started elsewhere mentions the person who followed', async () => {
     const jobId = scene.platform.agent.add({ status: 'active', prLink: null });
     const { card: root } = await follows({ jobId, state: 'Working' });
     finish(jobId, 'new_pr');

@@ -101,7 +101,7 @@ describe('Home', () => {
     expect(published()).toHaveLength(3);
   });
 
-  test('tells a guest, who may do nothing, whom to ask', async () => {
+  test('says to a guest, who may do nothing, whom to ask', async () => {
     expect(await opens('gus')).toEqual([
       FIRST,
       "You can't start exports, instruct the docs agent or set up digests. Ask a full member of this workspace.",
@@ -142,7 +142,7 @@ describe('Home', () => {
 
 describe.each(['http', 'socket'] as const)('with Redis frozen, over %s', (transport) => {
   test('an opened Home is not acknowledged as done, and works when it is opened again', async () => {
-    // That Slack is told so is the point: it sends the event again.
+    // Slack has to get this answer: then it sends the event again.
     const world = await createWorld({ transport, mayViolate: /app_home_opened/ });
     await world.startBot();
     const ana = world.slack.person('ana');

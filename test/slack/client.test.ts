@@ -141,7 +141,7 @@ test('a file is uploaded in steps, each made once, and is known once Slack has s
   expect(logged.join('')).not.toContain(new URL(uploadUrl).pathname);
 });
 
-test('bytes that may have arrived are told from those that did not, never with the address', async () => {
+test('an error says whether bytes may have arrived, and never has the address', async () => {
   const { slack, api } = await setting();
   const { uploadUrl } = await api.getUploadAddress({ filename: 'a.png', bytes: 3 });
   const send = (timeoutMs = 5000) => api.uploadBytes(uploadUrl, Buffer.from('abc'), timeoutMs);

@@ -91,7 +91,7 @@ async function accept(
   return undefined;
 }
 
-const gone = message(['I no longer remember this. Ask for it once more.']);
+const forgotten = message(['I no longer remember this. Ask for it once more.']);
 
 /** [Preview] in a followed thread. */
 const previewButton = defineButton({
@@ -99,9 +99,9 @@ const previewButton = defineButton({
   may: 'site',
   value: threadButton,
   async run({ run: threadId }, caller, tools) {
-    const thread = await tools.intake.loadVisible(threadId, threadKind, caller, gone);
+    const thread = await tools.intake.loadVisible(threadId, threadKind, caller, forgotten);
     const { teamId, project, place, asked, inDirectMessage, seen } = thread;
-    if (seen?.ref === undefined || place === undefined) return gone;
+    if (seen?.ref === undefined || place === undefined) return forgotten;
     const { channel, rootTs: threadTs } = place;
     const wanted = {
       ...{ id: requestRunId(caller), teamId, project, branch: seen.ref, inDirectMessage },
@@ -120,7 +120,7 @@ const answerButtons = (['startAgain', 'leave'] as const).map((action) =>
     value: siteButton,
     run: ({ site, attempt }, caller, tools) =>
       retryStale(siteKind.what, async () => {
-        const run: SiteRun = await tools.intake.loadVisible(site, siteKind, caller, gone);
+        const run: SiteRun = await tools.intake.loadVisible(site, siteKind, caller, forgotten);
         if (action === 'startAgain' && run.state === 'ended')
           return accept({ ...run, id: idOf('again', run.id) }, caller, tools);
         if (run.state !== 'unknown' || run.attempt !== attempt)

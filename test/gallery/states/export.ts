@@ -115,10 +115,10 @@ const privately = { privately: true };
 
 const endings: GalleryState[] = [
   ending('done', ended(anEnding.done, { pageCount: 412 })),
-  ending('done, two are told', ended(anEnding.done, { pageCount: 1, watchers: [ben] })),
+  ending('done, two are mentioned', ended(anEnding.done, { pageCount: 1, watchers: [ben] })),
   ending('done, end of link unknown', ended(done({ linkEndsAtMs: undefined }))),
   ending('done, privately', ended(done(privately))),
-  ending('done, privately, two are told', ended(done(privately), { watchers: [ben] })),
+  ending('done, privately, two are mentioned', ended(done(privately), { watchers: [ben] })),
   ending('done, direct messages refused', ended(done({ ...privately, refusal: 'messages_tab_disabled' }))),
   ending('done, one byte, of a job alone', ended(done({ sizeBytes: 1 }), { ...byJob, pageCount: 1 })),
   ending('done, with nothing else told', ended({ kind: 'done', link: 'x' }, { completedAtMs: undefined })),

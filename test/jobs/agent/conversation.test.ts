@@ -208,9 +208,3 @@ test.each([
   expect(performance.now() - startedMs).toBeLessThan(1000);
   expect(found?.count).toBe(count);
 });
-
-test('the instruction comes first, its background after it', () => {
-  const background = { text: `${HINT}\n\n> x`, count: 1, isCut: false, isWholeThread: false };
-  expect(promptOf({ text: 'Mend it', background })).toBe(`Mend it\n\n${HINT}\n\n> x`);
-  expect(promptOf({ text: 'Mend it' })).toBe('Mend it');
-});

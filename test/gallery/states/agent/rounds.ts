@@ -46,7 +46,7 @@ const withLink = { prLink: PULL_REQUEST };
 
 export const endings: GalleryState[] = [
   end('pull request', endingOf('newPr', withLink)),
-  end('pull request, two are told', endingOf('newPr', withLink), { authors: [ANA, BEN] }),
+  end('pull request, two are mentioned', endingOf('newPr', withLink), { authors: [ANA, BEN] }),
   end('pull request without an address', endingOf('newPr')),
   end('pull request, instructed elsewhere', endingOf('newPr', withLink), elsewhere),
   end('pull request of another host', endingOf('newPr', { prLink: 'https://git.example.org/changes/77' })),
