@@ -20,9 +20,8 @@ export async function startApp(
   const { log } = options;
   const isWorker = settings.role === 'worker';
   const { host, keepAliveSeconds, healthPort, port: slackPort } = settings;
-  const [variable, wanted] = isWorker
-    ? (['HEALTH_PORT', healthPort] as const)
-    : (['PORT', slackPort] as const);
+  const variable = isWorker ? 'HEALTH_PORT' : 'PORT';
+  const wanted = isWorker ? healthPort : slackPort;
   const server = await startHttpServer(variable, wanted, log, { host, keepAliveMs: keepAliveSeconds * 1000 });
   const { port } = server;
   const closers = createShutdownHooks(log);
@@ -52,14 +51,8 @@ export async function startApp(
     }
     closers.stopping.throwIfAborted();
     parts.health.markReady();
-    log.info(
-      {
-        role: settings.role,
-        ...(isWorker ? { healthPort: port } : { port }),
-        redis: settings.redisUrl === undefined ? 'embedded' : 'external',
-      },
-      'Docket is up',
-    );
+    const redis = settings.redisUrl === undefined ? 'embedded' : 'external';
+    log.info({ role: settings.role, [isWorker ? 'healthPort' : 'port']: port, redis }, 'Docket is up');
     return { port, stop };
   } catch (error) {
     await stop();

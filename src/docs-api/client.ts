@@ -109,14 +109,10 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
       if (error?.kind === 'key_rejected') rereadKey();
       // A request with a rejected key did nothing, so it is repeated with a new one.
       if (error?.kind === 'key_rejected' && apiKey !== usedKey) continue;
-      options.log?.({
-        operation,
-        durationMs: Math.round(performance.now() - startMs),
-        status: result.status,
-        error: error?.kind,
-        // `DocsApiError` keeps only the code of a cause.
-        code: error?.cause instanceof Error ? error.cause.message : undefined,
-      });
+      const durationMs = Math.round(performance.now() - startMs);
+      // `DocsApiError` keeps only the code of a cause.
+      const code = error?.cause instanceof Error ? error.cause.message : undefined;
+      options.log?.({ operation, durationMs, status: result.status, error: error?.kind, code });
       if (result instanceof DocsApiError) throw result;
       return result.answer;
     }

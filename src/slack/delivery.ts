@@ -236,10 +236,8 @@ export function createDelivery(parts: DeliveryParts) {
     const form = formOf(record);
     const { fallback, hash } = record.wanted;
     const expected = form === 'own' && fallback !== undefined;
-    log[expected ? 'info' : 'error'](
-      { message: record.key, code, pointers, form },
-      'Slack refused our blocks',
-    );
+    const about = { message: record.key, code, pointers, form };
+    log[expected ? 'info' : 'error'](about, 'Slack refused our blocks');
     if (form === 'text') return giveUp(record, code, undone);
     return save(record, { refusedHash: hash, form: expected ? 'fallback' : 'text', ...undone }, 0);
   }

@@ -58,8 +58,8 @@ interface SlackCall {
   answered: boolean;
   /** Whether it refused the token. */
   refused: boolean;
-  /** Missing if the call had a result. */
-  error?: SlackErrorKind;
+  /** Undefined if the call had a result. */
+  error: SlackErrorKind | undefined;
   durationMs: number;
 }
 
@@ -164,13 +164,8 @@ export function createSlackWeb(options: SlackWebOptions) {
       const answered = !refused && error?.kind !== 'unclear' && error?.kind !== 'unreachable';
       if (refused) pause();
       if (answered) refusedUntilMs = undefined;
-      onCall({
-        method,
-        answered,
-        refused,
-        ...(error && { error: error.kind }),
-        durationMs: monotonicMs() - startedMs,
-      });
+      const durationMs = monotonicMs() - startedMs;
+      onCall({ method, answered, refused, error: error?.kind, durationMs });
     }
   }
 
