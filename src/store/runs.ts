@@ -221,9 +221,10 @@ export function createRunStore(redis: RedisClient) {
       (await redis.zrange(keys.activeRuns(), '0', '-1'))
         .map(parseMember)
         .filter(({ job }) => job !== 'outbox'),
-    /** Returns the full active runs of one job, oldest first. Unreadable records are left out. */
-    async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string): Promise<R[]> {
-      return loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
+    /** Returns the full active runs of one job in a workspace, oldest first. Unreadable records are left out. */
+    async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string, teamId: string): Promise<R[]> {
+      const runs = await loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
+      return runs.filter((run) => run.teamId === teamId);
     },
     /** Returns the active runs of one job that a workspace accepted last. `complete`: there are no more. */
     async latestOf<R extends RunBase>(schema: z.ZodType<R>, job: string, teamId: string) {

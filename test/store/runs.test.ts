@@ -192,15 +192,17 @@ describe('the runs of a person', () => {
   });
 });
 
-test('the active runs of one job come in the order of their acceptance, without unreadable ones', async () => {
+test('the active runs of one job in a workspace come in the order of their acceptance, without unreadable ones', async () => {
   for (const id of ['b', 'gone', 'bad', 'odd', 'a']) {
     await accept(aNote({ id, claim: id, note: id }));
     await aMoment();
   }
   await accept(aNote({ id: 'link', claim: 'link', job: 'link' }));
+  await aMoment();
+  await accept(aNote({ id: 'other', claim: 'other', teamId: 'T0OTHER' }));
   await redis.client.del(keys.run('gone'));
   await redis.client.hset(keys.run('bad'), 'json', '{"id":');
   await redis.client.hset(keys.run('odd'), 'json', 'null');
-  expect((await runs.activeOf(note, 'export')).map((run) => run.note)).toEqual(['b', 'a']);
-  expect(await listed()).toEqual(['b', 'gone', 'bad', 'odd', 'a', 'link']);
+  expect((await runs.activeOf(note, 'export', 'T0ACME')).map((run) => run.note)).toEqual(['b', 'a']);
+  expect(await listed()).toEqual(['b', 'gone', 'bad', 'odd', 'a', 'link', 'other']);
 });

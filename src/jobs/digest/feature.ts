@@ -18,10 +18,8 @@ export const digestFeature: Feature = {
   }),
 
   async needsKey(teamId, projects, { runs }) {
-    const active = await runs.activeOf(editionRun, 'digest');
-    const waits = active.filter(
-      (run) => run.teamId === teamId && projects.includes(run.project) && run.state === 'collecting',
-    );
+    const active = await runs.activeOf(editionRun, 'digest', teamId);
+    const waits = active.filter((run) => projects.includes(run.project) && run.state === 'collecting');
     return { count: waits.length, what: 'digest' };
   },
 

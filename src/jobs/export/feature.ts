@@ -55,8 +55,8 @@ export const exportFeature: Feature = {
 
   // Without the key, a new export is refused, and running exports cannot be polled.
   async needsKey(teamId, projects, { runs }) {
-    const active = await runs.activeOf(exportRun, 'export');
-    const own = active.filter((run) => run.teamId === teamId && projects.includes(run.project));
+    const active = await runs.activeOf(exportRun, 'export', teamId);
+    const own = active.filter(({ project }) => projects.includes(project));
     const waiting = own.filter(({ state }) => state === 'watching' || state === 'bundling');
     return { count: waiting.length, what: 'export' };
   },

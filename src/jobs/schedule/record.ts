@@ -51,8 +51,7 @@ export const schedulesOf = async <Run extends Schedule>(
   { record, job }: ScheduleKind<Run>,
   teamId: string,
   runs: Pick<RunStore, 'activeOf'>,
-): Promise<Run[]> =>
-  (await runs.activeOf(record, job)).filter((run) => run.teamId === teamId && run.state !== 'removed');
+): Promise<Run[]> => (await runs.activeOf(record, job, teamId)).filter(({ state }) => state !== 'removed');
 
 /** Returns a schedule in state `testing`: its test post has to show that the app may post in the channel. */
 export const newSchedule = <

@@ -60,7 +60,9 @@ function nextOf(result: SubmitResult) {
 }
 
 const asks = async () =>
-  (await world.runs.activeOf(threadRun, 'agent-thread')).flatMap(({ instructions }) => instructions);
+  (await world.runs.activeOf(threadRun, 'agent-thread', 'T0ACME')).flatMap(
+    ({ instructions }) => instructions,
+  );
 
 /** Everything that Slack would refuse. */
 function checked(view: ModalView | undefined, about: unknown) {

@@ -23,7 +23,7 @@ onFreshWorlds(
 );
 
 const type = (text: string) => digestCommand.run(text, aCaller(), world.tools);
-const schedules = () => world.runs.activeOf(scheduleRun, 'digest-schedule');
+const schedules = () => world.runs.activeOf(scheduleRun, 'digest-schedule', 'T0ACME');
 
 describe('the list', () => {
   test('stays within what a message takes, whatever is in it', async () => {

@@ -32,7 +32,7 @@ test('whose owner may no longer set up digests is paused, posts nothing, and tel
   await scheduleJob.run(schedule.id, context);
   const stored = await context.runs.load(schedule.id, scheduleRun);
   expect(stored).toMatchObject({ state: 'paused', pausedBy: 'permission' });
-  expect(await context.runs.activeOf(editionRun, 'digest')).toEqual([]);
+  expect(await context.runs.activeOf(editionRun, 'digest', 'T0ACME')).toEqual([]);
   expect(published.map(({ place }) => place)).toEqual([{ user: 'U0ANA' }]);
 });
 

@@ -36,7 +36,7 @@ test.each(
   const digests: { atMs: number; week: string; from: string; to: string }[] = [];
   while (nowMs < END_MS) {
     const inMs = (await scheduleJob.run(schedule.id, context)) ?? Infinity;
-    const begun = await context.runs.activeOf(editionRun, 'digest');
+    const begun = await context.runs.activeOf(editionRun, 'digest', 'T0ACME');
     for (const run of begun) {
       digests.push({ atMs: nowMs, week: run.week ?? '', ...run.range });
       expect(run.late).toBeUndefined();

@@ -38,7 +38,7 @@ async function given(changes: Partial<ExportSchedule> = {}, parts: JobContextPar
     context,
     published,
     stored,
-    exports: () => context.runs.activeOf(exportRun, 'export'),
+    exports: () => context.runs.activeOf(exportRun, 'export', 'T0ACME'),
     async step() {
       await exportScheduleJob.run(id, context);
       return stored();
@@ -132,7 +132,7 @@ test('each export notifies each deployment once, also if the process dies in bet
     { deployment: 'production', state: 'accepted' },
     { deployment: 'staging', state: 'accepted' },
   ]);
-  const updates = await context.runs.activeOf(updateRun, 'deployment');
+  const updates = await context.runs.activeOf(updateRun, 'deployment', 'T0ACME');
   // Those of the same millisecond are in any order.
   expect(updates.map(({ deployment, by, jobId }) => [deployment, by.id, jobId]).toSorted()).toEqual([
     ['production', 'U0ANA', 'se_1'],

@@ -98,7 +98,7 @@ test('a year of 20 schedules in ten zones, with three outages, misses and double
     nowMs = runsAt(Math.max(nowMs, dueMs));
     if (nowMs >= END_MS) break;
     const inMs = (await exportScheduleJob.run(id, context)) ?? Infinity;
-    const begun = await runs.activeOf(exportRun, 'export');
+    const begun = await runs.activeOf(exportRun, 'export', 'T0ACME');
     for (const run of begun) {
       const { latest } = (await runs.load(id, exportSchedule)) ?? {};
       expect(run).toMatchObject({ schedule: id, id: latest?.run });

@@ -69,9 +69,9 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     audited,
     woken,
     /** Every run of an export that is open, oldest first. */
-    exports: () => runs.activeOf(exportRun, 'export'),
+    exports: () => runs.activeOf(exportRun, 'export', 'T0ACME'),
     /** Every thread that is being set up or follows a job, oldest first. */
-    threadRuns: () => runs.activeOf(threadRun, 'agent-thread'),
+    threadRuns: () => runs.activeOf(threadRun, 'agent-thread', 'T0ACME'),
     /** A thread that follows a job in its place. */
     async followed(followed: ThreadRun): Promise<ThreadRun> {
       const { teamId, place } = followed;

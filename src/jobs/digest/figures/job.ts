@@ -56,7 +56,7 @@ const waitingDigest = runBase.extend({ figures: z.array(z.string()).optional() }
 
 /** Wakes the digests that wait for the figures. */
 async function wakeDigests(run: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
-  const digests = await context.runs.activeOf(waitingDigest, 'digest');
+  const digests = await context.runs.activeOf(waitingDigest, 'digest', run.teamId);
   await Promise.all(digests.filter(({ figures }) => figures?.includes(run.id)).map(context.wake));
   return idle;
 }
