@@ -18,7 +18,7 @@ import { type ExportRun, exportRun } from '../jobs/export/record.ts';
 import { cardKey, exportMessages, privateKey, standingKey } from '../jobs/export/view.ts';
 import { type ExportSchedule, exportSchedule } from '../jobs/export-schedule/record.ts';
 import { activate, type Schedule } from '../jobs/schedule/record.ts';
-import { siteStartStep } from '../jobs/site/job.ts';
+import { siteStartStep, wakeSchedules } from '../jobs/site/job.ts';
 import { type SiteRun, siteRun } from '../jobs/site/record.ts';
 import { siteMessages } from '../jobs/site/view.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
@@ -29,7 +29,7 @@ import { keys, setTagName } from '../store/keys.ts';
 import type { RedisClient } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
 import { connectForRequests, type RedisAddress, tagNameOf } from '../store/redis/connections.ts';
-import { createRunStore } from '../store/runs.ts';
+import { createRunStore, type LoadedRun } from '../store/runs.ts';
 import { checkSchema } from '../store/schema.ts';
 
 /** How long Redis may take to answer. */
@@ -156,11 +156,13 @@ export async function closeOpenWork(redis: RedisClient) {
     return { ...activate(run, nowMs), sinceMs, failures };
   }
 
-  async function closeExportSchedule(run: ExportSchedule) {
+  async function closeExportSchedule({ run, inbox }: LoadedRun<ExportSchedule>) {
     const next = await skipDue(run, [standingKey(run.id)]);
+    work.skipped += inbox.length;
     // After the backup, the export may have been started. Nobody knows, so it is skipped.
     const latest = run.latest?.run === undefined ? undefined : run.latest;
-    if (next !== undefined || latest !== run.latest) await runs.save({ ...(next ?? run), latest });
+    if (next !== undefined || latest !== run.latest || inbox.length > 0)
+      await runs.saveStep({ ...(next ?? run), latest }, { consumed: inbox.length });
   }
 
   async function closeSchedule(run: ScheduleRun) {
@@ -189,6 +191,9 @@ export async function closeOpenWork(redis: RedisClient) {
     await search(run.sinceMs, siteMessages(run), later);
     if (run.state === 'postingCard' || run.state === 'starting')
       await writeIntent(redis, run, siteStartStep(run), LONG_AGO);
+    // The exports that follow it may have been started since: schedules get their entries now, and skip them.
+    if (run.state === 'watching' && run.branch === undefined)
+      await wakeSchedules(run, { runs, wake: async () => {} });
   }
 
   async function closeLink(run: ExportRun) {
@@ -202,12 +207,13 @@ export async function closeOpenWork(redis: RedisClient) {
     digest: (id) => ifFound(runs.load(id, editionRun), closeEdition),
     'digest-schedule': (id) => ifFound(runs.load(id, scheduleRun), closeSchedule),
     deployment: (id) => ifFound(runs.load(id, updateRun), closeUpdate),
-    'export-schedule': (id) => ifFound(runs.load(id, exportSchedule), closeExportSchedule),
+    'export-schedule': (id) => ifFound(runs.loadWithInbox(id, exportSchedule), closeExportSchedule),
     site: (id) => ifFound(runs.load(id, siteRun), closeSite),
     link: (id) => ifFound(runs.load(id, exportRun), closeLink),
   };
 
-  for (const { job, id } of await runs.active()) await closers[job]?.(id);
+  const active = Object.groupBy(await runs.active(), ({ job }) => (job === 'site' ? 'first' : 'then'));
+  for (const { job, id } of [...(active.first ?? []), ...(active.then ?? [])]) await closers[job]?.(id);
   for (const key of await redis.zrange(keys.undelivered(), '0', '-1'))
     await search(Number(await redis.hget(keys.message(key), 'behindSinceMs')), [{ key }]);
   return work;

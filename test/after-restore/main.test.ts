@@ -5,7 +5,7 @@ import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { standingKey } from '../../src/jobs/export/view.ts';
 import { exportSchedule } from '../../src/jobs/export-schedule/record.ts';
-import { siteStartStep } from '../../src/jobs/site/job.ts';
+import { siteStartStep, wakeSchedules } from '../../src/jobs/site/job.ts';
 import { lineKey } from '../../src/jobs/site/view.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
@@ -15,7 +15,7 @@ import { aThread } from '../support/jobs/agent/builders.ts';
 import { anUpdate } from '../support/jobs/deployment/builders.ts';
 import { anEdition, aSchedule } from '../support/jobs/digest/builders.ts';
 import { anExportSchedule } from '../support/jobs/export-schedule/builders.ts';
-import { aPreview } from '../support/jobs/site/builders.ts';
+import { aPreview, aSiteUpdate } from '../support/jobs/site/builders.ts';
 import { redisForTests } from '../support/redis.ts';
 import { aMessage, noteDelivery } from '../support/store/builders.ts';
 
@@ -101,4 +101,23 @@ test('people are asked about a preview that may have been started since, and not
   const fields = await Promise.all([open, started].map(({ id }) => redis.client.hkeys(keys.run(id))));
   expect(fields.map((names) => names.includes(`call:${siteStartStep(open)}`))).toEqual([true, false]);
   expect(await isSearched(lineKey(open))).toBe(true);
+});
+
+test('no export follows an update that was under way or has just ended: it may have been started since', async () => {
+  const timetable = { time: '06:00', zone: 'UTC', afterUpdates: true as const };
+  const schedule = anExportSchedule({ timetable, nextAtMs: 8.64e15 });
+  const update = aSiteUpdate({ state: 'watching', project: schedule.project });
+  await keep(schedule);
+  await keep({ ...update, claim: undefined });
+  const ended = (id: string) => ({ event: {}, dedupeKey: `update ${id}` });
+  await runs().appendToInbox(schedule.job, schedule.id, ended('before'));
+  expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 2 });
+  expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 0 });
+  const entries = () => redis.client.llen(keys.inbox(schedule.id));
+  expect(await entries()).toBe(0);
+  // The update ends after the restore.
+  await wakeSchedules(update, { runs: runs(), wake: async () => {} });
+  expect(await entries()).toBe(0);
+  await wakeSchedules({ ...update, id: 'later' }, { runs: runs(), wake: async () => {} });
+  expect(await entries()).toBe(1);
 });

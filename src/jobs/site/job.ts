@@ -178,7 +178,10 @@ async function poll(run: SiteRun, context: JobContext): Result {
 }
 
 /** Wakes the schedules that export the site after each update, once for this update. */
-async function wakeSchedules({ id, teamId, project }: SiteRun, { runs, wake }: JobContext) {
+export async function wakeSchedules(
+  { id, teamId, project }: SiteRun,
+  { runs, wake }: Pick<JobContext, 'runs' | 'wake'>,
+) {
   for (const one of await schedulesOf(exportScheduleKind, teamId, runs)) {
     if (one.project !== project || !one.timetable.afterUpdates) continue;
     await runs.appendToInbox(one.job, one.id, { event: {}, dedupeKey: `update ${id}` });
