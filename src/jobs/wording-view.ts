@@ -86,6 +86,12 @@ export function answeredStart(
   return message([texts[action]]);
 }
 
+/** The question of [Start again] after a start that may have happened. `text` says what happens twice. */
+export const confirmStart = (text: string) => ({
+  ...{ title: 'Start it again?', yes: 'Start again', no: 'Cancel' },
+  text: `If the first one did start, ${text}.`,
+});
+
 /** Why the platform certainly did not start something. */
 export const notStartedReason = (why: string, run: { project: string }, adminsAlerted?: boolean): string =>
   ({

@@ -22,6 +22,7 @@ import {
 import { deployButtons } from '../deployment/view.ts';
 import {
   answeredStart,
+  confirmStart,
   keyRemedyText,
   noPlaceMessage,
   notStartedReason,
@@ -158,12 +159,7 @@ export function questionMessage(run: ExportRun): Message {
   });
 }
 
-const confirmSecond = {
-  title: 'Start it again?',
-  text: 'If the first one did start, this exports the same pages twice.',
-  yes: 'Start again',
-  no: 'Cancel',
-};
+const confirmSecond = confirmStart('this exports the same pages twice');
 
 export const answeredMessage = (run: ExportRun, { action, by }: NonNullable<ExportRun['answer']>): Message =>
   answeredStart(`the export of ${site(run)}`, action, by);

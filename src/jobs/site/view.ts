@@ -5,6 +5,7 @@ import { failureLine, targetButtons, WORDS } from '../export/progress-view.ts';
 import {
   answeredStart,
   buttonUrl,
+  confirmStart,
   nameTo,
   notPermittedText,
   notStartedReason,
@@ -158,12 +159,7 @@ export const questionMessage = (run: SiteRun): Message =>
     ],
   });
 
-const confirmSecond = {
-  title: 'Start it again?',
-  text: 'If the first one did start, it may run twice.',
-  yes: 'Start again',
-  no: 'Cancel',
-};
+const confirmSecond = confirmStart('it may run twice');
 
 export const answeredMessage = (run: SiteRun, { action, by }: NonNullable<SiteRun['answer']>): Message =>
   answeredStart(`the ${subject(run)}`, action, by.name);
