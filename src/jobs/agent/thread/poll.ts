@@ -63,7 +63,9 @@ export async function pollWhenDue(
   const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
   const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), timing, random());
   if (poll.job.status === 'active') return saveNext({ ...next, nextPollAtMs });
-  if (round && !openRoundOf(next)) await markPreviewOlder(next, round.n, context);
+  // A round that was given up may be found ended, without ever being open again.
+  const last = next.rounds.at(-1);
+  if (last?.ending && last !== thread.rounds.at(-1)) await markPreviewOlder(next, last.n, context);
   const support = previewSupport(thread.teamId, thread.project);
   const previews = !(await context.figures.isUnsupported(support));
   return saveNext({ ...next, previews, nextPollAtMs });

@@ -1,9 +1,12 @@
 import { expect, test } from 'vitest';
+import { previewAlias } from '../../../../src/jobs/site/record.ts';
 import type { PermissionResult } from '../../../../src/policy.ts';
+import { keys } from '../../../../src/store/keys.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound } from '../../../support/jobs/agent/builders.ts';
 import { ana, ben, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
+import { aPreview } from '../../../support/jobs/site/builders.ts';
 
 let world: AgentWorld;
 const redis = onFreshWorlds((fresh) => {
@@ -93,4 +96,20 @@ test('polls of its job leave no keys behind that stay for a week', async () => {
   await world.follows();
   expect((await world.thread()).seen?.status).toBe('completed');
   expect(await redis.client.keys('*:seen:*')).toEqual([]);
+});
+
+test('a preview is older than a round that was given up and is found ended later', async () => {
+  const preview = aPreview({ state: 'ended', ending: { kind: 'done' }, claim: undefined });
+  await world.runs.accept(preview);
+  await world.runs.alias(previewAlias(world.id, preview.branch ?? ''), preview.id);
+  const entries = () => redis.client.llen(keys.inbox(preview.id));
+  const gaveUp = { kind: 'gaveUp', afterMs: 6 * 3_600_000, atMs: NOW_MS } as const;
+  await world.follows({ rounds: [aRound({ ending: gaveUp })] });
+  await world.step();
+  expect((await world.thread()).rounds.at(-1)).toMatchObject({ n: 2, ending: { kind: 'noPr' } });
+  expect(await entries()).toBe(1);
+  // A poll without a round says nothing new.
+  await world.runs.save({ ...(await world.thread()), pollRequested: true });
+  await world.step();
+  expect(await entries()).toBe(1);
 });
