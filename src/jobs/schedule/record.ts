@@ -139,9 +139,11 @@ export const end = <S extends Schedule>(run: S, nowMs: number): S => ({
   sinceMs: nowMs,
 });
 
-/** Returns the schedule with another timetable. */
+/** Returns the schedule with another timetable. An update that has made it due still does. */
 export const changeTimetable = <S extends Schedule>(run: S, timetable: Timetable, nowMs: number): S =>
-  isDeepStrictEqual(run.timetable, timetable) ? run : replan({ ...run, timetable }, nowMs);
+  isDeepStrictEqual(run.timetable, timetable) || (run.timetable.afterUpdates && timetable.afterUpdates)
+    ? { ...run, timetable }
+    : replan({ ...run, timetable }, nowMs);
 
 /** Returns the schedule after a person's change; undefined if it has moved on since the button was shown. */
 export function changeSchedule<S extends Schedule>(

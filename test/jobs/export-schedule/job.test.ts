@@ -8,7 +8,7 @@ import {
   exportSchedule,
   scheduledExport,
 } from '../../../src/jobs/export-schedule/record.ts';
-import { changeSchedule } from '../../../src/jobs/schedule/record.ts';
+import { changeSchedule, changeTimetable } from '../../../src/jobs/schedule/record.ts';
 import { siteJob } from '../../../src/jobs/site/job.ts';
 import type { OutboxMessage } from '../../../src/slack/outbox.ts';
 import { NOW_MS } from '../../support/builders.ts';
@@ -70,6 +70,14 @@ test('an update makes the schedules of its project due, once if its last step is
   expect((await stored())?.nextAtMs).toBeGreaterThan(NOW_MS);
   for (const id of Object.keys(others))
     expect((await context.runs.loadWithInbox(id, exportSchedule))?.inbox).toEqual([]);
+});
+
+test('a change of the time loses no update that waits for the export before it', () => {
+  const timetable = { time: '06:00', zone: 'UTC', afterUpdates: true } as const;
+  const due = anExportSchedule({ timetable, nextAtMs: NOW_MS - 1000 });
+  const nextAtMs = (changed: ExportSchedule['timetable']) => changeTimetable(due, changed, NOW_MS).nextAtMs;
+  expect(nextAtMs({ ...timetable, time: '07:00' })).toBe(NOW_MS - 1000);
+  expect(nextAtMs({ time: '06:00', zone: 'UTC' })).toBeGreaterThan(NOW_MS);
 });
 
 describe('at the due time', () => {
