@@ -109,10 +109,12 @@ describe('the conversation above', () => {
     plan(jobId);
     await replies(root, 'Write about both', { who: 'ben' });
     await clicksNote('ben', 'Is this for the agent?', 'Send');
+    await note('ben', 'It goes to the agent. I may ask you first about the messages above. From now on,');
     await clicksNote('ben', 'Should the 2 messages above', 'Send with the 2 messages above');
     expect(await sent(1)).toEqual([`Write about both\n\n${TALK}`]);
     await replies(root, 'And about the limits', { who: 'ana' });
     await clicksNote('ana', 'Is this for the agent?', 'Send');
+    await note('ana', 'It goes to the agent. From now on,');
     expect(await sent(2)).toEqual([`Write about both\n\n${TALK}`, 'And about the limits']);
     expect(reads()).toHaveLength(1);
   });

@@ -4,6 +4,7 @@ import { agentActions, mentionButton, threadButton, threadClicks } from '../../j
 import { backgroundName, LEFT_OUT_TEXT, modeText } from '../../jobs/agent/thread/phrases.ts';
 import {
   findInstruction,
+  heldOf,
   isSoleAuthor,
   type ThreadClick,
   type ThreadRun,
@@ -56,12 +57,15 @@ function confirmationMessage(
   const isForAll = thread.mode === 'all' || isSoleAuthor(thread, by.id);
   const hint = (whom: string) =>
     isForAll ? '' : ` From now on, mention @Docket when your reply is for ${whom}.`;
-  const sent = `It goes to the agent.${hint('it')}`;
+  const mayAsk = heldOf(thread, by.id).some(({ conversation }) => conversation !== undefined);
+  const first = mayAsk ? ' I may ask you first about the messages above.' : '';
+  const sent = `It goes to the agent.${first}${hint('it')}`;
   const texts: Partial<Record<Action, string | undefined>> = {
     send: sent,
     notForAgent: `Not sent.${hint('the agent')}`,
     // If only mentions count, no answer makes other replies count.
-    always: thread.mode === 'mention' ? sent : 'It goes to the agent, and so do your later replies here.',
+    always:
+      thread.mode === 'mention' ? sent : `It goes to the agent, and so do your later replies here.${first}`,
     sendWithBackground: background && `It goes to the agent with ${backgroundName(background)}.`,
     sendAlone: 'It goes to the agent without the conversation.',
     onlyMentioned: modeText('mention'),

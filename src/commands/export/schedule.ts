@@ -153,7 +153,7 @@ export const exportScheduleModal: Modal = {
     }
     const isUpdated = projectsWithId(tools.projects).some(({ name }) => name === target?.project);
     if (target && timetable?.afterUpdates && !isUpdated)
-      problems.day = 'I cannot update this site: my settings have no ID of its project.';
+      problems.day = "I can't update this site: my settings don't have its project's ID.";
     const chosen = ticked.deployments ?? [];
     if (target && chosen.some((one) => !one.startsWith(`${target.project} `)))
       problems.deployments = `Choose deployments of ${cut(target.project, 40)}, the project of this site.`;
