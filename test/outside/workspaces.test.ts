@@ -138,6 +138,8 @@ describe('two workspaces with the same ids of people and channels', () => {
       acme.slack.ephemerals.some((one) => acme.slack.read(one).includes('scheduled')),
     );
     await expect.poll(async () => (await state('T0ACME')).own.length).toBeGreaterThan(2);
+    // A new schedule first looks whether its channel takes posts.
+    await expect.poll(async () => JSON.stringify((await state('T0ACME')).own)).not.toContain('testing');
     const before = await state('T0ACME');
     const ids = before.own.map(({ id }) => id);
     const shown = [...acme.slack.ephemerals, ...acme.slack.messages, (await home(acme)).view];
