@@ -96,7 +96,7 @@ async function acceptExport(run: ExportSchedule, latest: Latest, context: JobCon
   const by = acceptance.kind === 'claimed' ? acceptance.by : undefined;
   const other = by === undefined ? undefined : await loadExport(by, context);
   // An export from before the update may lack it, so this one runs beside it.
-  const isOlder = run.timetable.afterUpdates && other && other.attemptAtMs < latest.dueAtMs;
+  const isOlder = latest.isOfUpdate && other && other.attemptAtMs < latest.dueAtMs;
   if (isOlder) await runs.accept(wanted);
   const joined = by !== undefined && !isOlder;
   const next = { ...run, latest: { ...latest, run: joined ? by : wanted.id, joined } };
@@ -209,7 +209,7 @@ async function startDue(run: ExportSchedule, context: JobContext): Promise<Resul
     return save(paused, { audit: 'paused: not permitted' });
   }
   const audit = missed.length > 0 ? { audit: `skipped: ${missed.length}` } : {};
-  return save(dueAtMs === undefined ? next : exportNow(next, dueAtMs), audit);
+  return save(dueAtMs === undefined ? next : exportNow(next, dueAtMs, afterUpdates), audit);
 }
 
 /** After our own error: the owner is informed, and the schedule continues with the next due time. */

@@ -22,6 +22,8 @@ export const exportSchedule = schedule.extend({
       run: z.string().optional(),
       /** The same export was running already, so the schedule watches that one. */
       joined: z.boolean().optional(),
+      /** An update made it due, so no export from before that will do. */
+      isOfUpdate: z.literal(true).optional(),
       /** `unclear`: waits for a person's answer. */
       state: z.enum(['running', 'unclear', 'ended']),
       /** How it last ended, and when. A person may have resumed it since. */
@@ -59,9 +61,9 @@ export function labelAt(
 export const isExporting = ({ latest }: ExportSchedule) => latest !== undefined && latest.state !== 'ended';
 
 /** Returns the schedule that exports now: for a due time, or by hand. */
-export const exportNow = (run: ExportSchedule, dueAtMs: number): ExportSchedule => ({
+export const exportNow = (run: ExportSchedule, dueAtMs: number, isOfUpdate?: true): ExportSchedule => ({
   ...run,
-  latest: { dueAtMs, state: 'running' },
+  latest: { dueAtMs, isOfUpdate, state: 'running' },
 });
 
 /** Returns the export of a due time. Its id follows from the schedule and the due time. */

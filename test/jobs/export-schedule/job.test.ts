@@ -5,6 +5,7 @@ import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { exportScheduleJob } from '../../../src/jobs/export-schedule/job.ts';
 import {
   type ExportSchedule,
+  exportNow,
   exportSchedule,
   scheduledExport,
 } from '../../../src/jobs/export-schedule/record.ts';
@@ -173,6 +174,18 @@ test.each<[string, Partial<ExportRun>, boolean]>([
     expect(JSON.stringify(message).includes('Open thread')).toBe(isLinked);
   },
 );
+
+test.each([
+  ['an update runs beside one', true, undefined],
+  ['a person joins one', false, true],
+])('an export after %s that began before', async (_, byUpdate, joined) => {
+  const timetable = { time: '06:00', zone: 'UTC', afterUpdates: true } as const;
+  const schedule = anExportSchedule({ timetable, nextAtMs: 8.64e15 });
+  const begun = scheduledExport(schedule, 0, { links: 'thread', now: () => NOW_MS - 1000 });
+  const { step, context } = await given(byUpdate ? { timetable } : exportNow(schedule, NOW_MS));
+  await context.runs.accept(begun, { claimMs: 60_000 });
+  expect((await step())?.latest?.joined || undefined).toBe(joined);
+});
 
 test.each([
   ['of its own waits for the answer', false, 0],
