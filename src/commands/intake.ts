@@ -219,6 +219,8 @@ export function createWake(enqueue: (run: RunRef) => Promise<void>, log: Log): W
   };
 }
 
+export const alreadyHandled = message(['Already handled: see the latest message in this thread.']);
+
 /**
  * Returns the reply to a click after another one: undefined for the person who clicked first, the first click's effect
  * for others. Without `first`, no click handled it.
@@ -227,7 +229,7 @@ export function handledMessage(
   first: { id: string; name: string; did: string } | undefined,
   clickerId: string,
 ): Message | undefined {
-  if (first === undefined) return message(['Already handled: see the latest message in this thread.']);
+  if (first === undefined) return alreadyHandled;
   return first.id === clickerId ? undefined : message([`${personName(first.name)} already ${first.did}.`]);
 }
 

@@ -64,6 +64,20 @@ describe('the conversation above', () => {
     );
   });
 
+  test('of two clicks at once on its buttons one counts, and the other is told so', async () => {
+    const root = await talk();
+    await replies(root, '@Docket write about webhooks');
+    const offer = await note('ana', 'can go along');
+    const labels = ['Send with the 2 messages above', ALONE];
+    await Promise.all(labels.map((label) => person('ana').clicks(offer, label)));
+    await sent(1);
+    const answers = notes('ana').filter((text) => /starts in this thread|handled/.test(text));
+    expect(answers.toSorted()).toEqual([
+      expect.stringContaining('A new job starts in this thread'),
+      expect.stringContaining('Already handled'),
+    ]);
+  });
+
   test('"@Docket new …" in a thread is asked about in the same way, and alone it goes alone', async () => {
     const root = await talk();
     await replies(root, '@Docket new page about webhooks');

@@ -19,7 +19,7 @@ import { type Project, projectsWithId, resolveProject } from '../../projects.ts'
 import { type Line, message } from '../../slack/blocks.ts';
 import { cut, singleLine, tsToMs } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
-import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
+import { alreadyHandled, type Caller, type CommandTools, UserFacingError } from '../intake.ts';
 
 export const followExample = '/docs-agent follow job_41d7';
 
@@ -78,6 +78,8 @@ export async function followJob(
   const quotas = threadQuotas(thread, tools.limits);
   const { kind } = await tools.intake.start(thread, caller, quotas);
   if (kind === 'claimed') throw new UserFacingError(takenMessage);
+  // The first click on either button of a mention counts.
+  if (kind === 'repeated' && reply) throw new UserFacingError(alreadyHandled);
   if (kind !== 'full') return;
   await auditThread(thread, 'refused: too many threads', tools);
   if (along.origin) await tools.intake.start(endThread(thread, { why: 'tooManyThreads' }), caller);
