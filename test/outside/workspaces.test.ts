@@ -267,6 +267,24 @@ describe('a project that the settings give to another workspace', () => {
   });
 });
 
+describe('a project of two workspaces', () => {
+  test('has exports of each, and instructions of the people who may in their own', async () => {
+    const two = await createTwoWorkspaces();
+    const { acme, globex } = two;
+    const edit = (config: string) =>
+      config.replace('[acme]', '[acme, globex]').replace('deploy: [', 'agent: [U0SUE], deploy: [');
+    await two.startBot({ edit });
+    await acme.exporting('/docs-export docs.acme.com');
+    await globex.exporting('/docs-export docs.acme.com');
+    expect(acme.platform.starts).toHaveLength(2);
+    await acme.person('ben').says('#docs', '@Docket add a page about limits');
+    await agentsOn(acme).note('ben', 'Start a new one');
+    await globex.person('ben').says('#docs', '@Docket add a page about limits');
+    await agentsOn(globex).note('ben', "You can't");
+    await two.close();
+  });
+});
+
 describe('two apps of the settings in one workspace of Slack', () => {
   test('are a problem that operators see', async () => {
     const two = await createTwoWorkspaces();
