@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { Phase } from '../../demo/wire.ts';
+import { keys } from '../../src/store/keys.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
@@ -54,6 +55,11 @@ async function endsOnce(scene: Stage, what: string, phase: Phase) {
     await scene.clicks('ana', `Did the ${what} start?`, phase === 'before' ? 'Start again' : 'Leave it');
     await scene.slack.until(() => (phase === 'before' ? isDone() : has(/Not started again/)), 60_000, what);
   }
+  // A second message would come later.
+  const due = () => scene.world.redis.client.zrange(keys.activeRuns(), '0', '-1');
+  await expect
+    .poll(async () => (await due()).filter((one) => /^(?:site|outbox) /.test(one)), { timeout: 30_000 })
+    .toEqual([]);
   expect(scene.platform.site.builds).toHaveLength(1);
   // The line and the ending. The answer stands in the place of a question; if it is [Leave it], no ending follows.
   expect(shown()).toHaveLength(isAsked && phase === 'before' ? 3 : 2);
