@@ -60,7 +60,7 @@ type AppParts = RoleParts &
 async function createApp(workspace: Workspace, settings: Settings, parts: AppParts): Promise<App> {
   const { slack, slackPart, projects, docsDomain, names, isPublic, isMember, policy, log } = workspace;
   const { timing, now, monotonicMs, redis, queues, stores, wake, receivedMs, upSinceMs } = parts;
-  const { links, replies: replyMode, limits } = settings;
+  const { links, replies: replyMode, context: contextMode, limits } = settings;
   const { receiver, connected } = await createReceiver(settings, workspace, parts);
   const bolt = createBolt(settings, workspace, receiver);
   // An answer leaves out the link to a message that cannot be read in time.
@@ -97,7 +97,8 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
   const gate = createGate({
     ...{ ...parts, ...stores, policy, log, identity: slack.current, isOrgWide: slack.isOrgWide },
     tools: {
-      ...{ intake, outbox, projects, docsDomain, links, replyMode, limits, names, isPublic, isMember },
+      ...{ intake, outbox, projects, docsDomain, limits, names, isPublic, isMember },
+      ...{ links, replyMode, contextMode },
       loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
       auditLines: stores.audit.latest,
       systemStatus,

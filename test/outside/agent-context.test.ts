@@ -416,7 +416,7 @@ describe('the conversation above', () => {
 describe('with "context: never"', () => {
   const scene = stage({ bot: { config: 'context: never\n' } });
   const { person } = scene;
-  const { replies, sent, note, read, untilBelow } = agentsOn(scene);
+  const { plan, replies, sent, note, read, untilBelow } = agentsOn(scene);
 
   test('nothing is read, and nobody is asked', async () => {
     const root = await person('ben').says('#docs', 'Who could write about webhooks?');
@@ -431,6 +431,12 @@ describe('with "context: never"', () => {
     await person('ana').submits({ Job: 'A new job, in this thread' });
     expect(await sent(2)).toContain('Who could write about limits?');
     await untilBelow(other, '⏳');
+    const { jobId } = await agentsOn(scene).follows({ where: '#private' });
+    plan(jobId);
+    const talked = await person('ben').says('#docs', 'Who could write about retries?');
+    await person('ana').usesShortcut(SHORTCUT, await replies(talked, 'And the limits'));
+    await person('ana').submits({ Job: 'acme/docs @ agent/quickstart · Ready' });
+    expect(read(await note('ana', 'the result appears in its thread'))).not.toContain('I may ask');
     expect(scene.slack.wire.calls.filter(({ name }) => name === READ)).toEqual([]);
   });
 });

@@ -42,7 +42,7 @@ const threadButtons = threadClicks.map((action) =>
       // The reducer ignores a click if an earlier click has answered.
       if (applyClick(thread, click) === thread) return handledByMessage(thread, click);
       await appendThreadEvent(thread, click, caller, tools);
-      return confirmationMessage(thread, click);
+      return confirmationMessage(thread, click, tools);
     },
   }),
 );
@@ -51,13 +51,15 @@ const threadButtons = threadClicks.map((action) =>
 function confirmationMessage(
   thread: ThreadRun,
   { action, about: [id], by }: ThreadClick,
+  { contextMode }: CommandTools,
 ): Message | undefined {
   const { background } = findInstruction(thread, id) ?? {};
   // If the answer has no effect on this person's later replies, the text does not mention them.
   const isForAll = thread.mode === 'all' || isSoleAuthor(thread, by.id);
   const hint = (whom: string) =>
     isForAll ? '' : ` From now on, mention @Docket when your reply is for ${whom}.`;
-  const mayAsk = heldOf(thread, by.id).some(({ conversation }) => conversation !== undefined);
+  const mayAsk =
+    contextMode === 'ask' && heldOf(thread, by.id).some(({ conversation }) => conversation !== undefined);
   const first = mayAsk ? ' I may ask you first about the messages above.' : '';
   const sent = `It goes to the agent.${first}${hint('it')}`;
   const texts: Partial<Record<Action, string | undefined>> = {

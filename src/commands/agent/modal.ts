@@ -232,7 +232,7 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   const link = threadPermalink(thread, tools.workspaceUrl);
   const where: Part = link === undefined ? 'its thread' : { link, label: 'its thread' };
   const sent = `It goes to ${jobName(thread)}; the result appears in `;
-  const mayAsk = conversation !== undefined && under?.ts !== under?.rootTs;
+  const mayAsk = tools.contextMode === 'ask' && conversation !== undefined && under?.ts !== under?.rootTs;
   const end = mayAsk ? '. I may ask you first about the rest of this thread.' : '.';
   return { kind: 'closed', answer: message([[sent, where, end]]) };
 };
