@@ -20,9 +20,13 @@ const momentsOf = (start: string) =>
     (['before', 'after'] as const).map((phase) => [phase, nth, name] as const),
   );
 
+/** Who starts after a kill soon takes over what the dead had in hand. A start has as long as elsewhere: its question counts. */
+const config = 'limits: { exportStatusPerSecond: 100 }\n';
+const bot = { config, timing: { slackCallMs: 600, lockMs: 450, stalledMs: 100, sweepMs: 50 } };
+
 /** Kills the bot at the nth call of this name, which is lost before or after it takes effect; then starts another. */
 async function killAt({ world }: Stage, name: string, nth: number, phase: Phase): Promise<void> {
-  const bot = world.bots.at(-1);
+  const killed = world.bots.at(-1);
   let count = 0;
   for (const { wire } of [world.slack, world.platform]) {
     const before = wire.calls.length;
@@ -33,11 +37,11 @@ async function killAt({ world }: Stage, name: string, nth: number, phase: Phase)
         if (count !== nth) return;
         stop();
         if (phase === 'before') wire.order((one) => one === call, { kind: 'reset', when: 'before' });
-        await bot?.kill();
+        await killed?.kill();
         resolve();
       });
     });
-    void struck.then(() => world.startBot());
+    void struck.then(() => world.startBot(bot));
   }
 }
 
@@ -74,28 +78,37 @@ const CALLS_OF_EXPORT: [string, number][] = [
   ['chat.update', 2],
 ];
 
-describe('kill -9 of the bot', { timeout: 120_000 }, () => {
-  const scene = stage({ processes: true, platform: { exportPlan: { durationMs: 300 } } });
+/** The stories of each stage come one after the other; the two stages go on at once. */
+const inTurn = { concurrent: false };
+const fast = { durationMs: 100 };
+const world = { processes: true, platform: { exportPlan: fast, buildPlan: fast }, bot };
+
+describe.concurrent('kill -9 of the bot', { timeout: 120_000 }, () => {
+  const scene = stage(world);
   const agents = agentsOn(scene);
 
-  test.each(momentsOf(PREVIEW))('%s call %i of %s: one preview', async (phase, nth, name) => {
+  test.each(momentsOf(PREVIEW))('%s call %i of %s: one preview', inTurn, async (phase, nth, name) => {
     const { card } = await agents.follows();
     await killAt(scene, name, nth, phase);
     await scene.person('ana').clicks(card, 'Preview');
     await endsOnce(scene, 'preview of agent/quickstart', phase);
   });
 
-  test.each(momentsOf(UPDATE))('%s call %i of %s: one update', async (phase, nth, name) => {
+  test.each(momentsOf(UPDATE))('%s call %i of %s: one update', inTurn, async (phase, nth, name) => {
     await killAt(scene, name, nth, phase);
     await scene.asks('/docs-site update');
     await endsOnce(scene, 'update of the site', phase);
   });
+});
+
+describe.concurrent('kill -9 of the bot at an export after an update', { timeout: 120_000 }, () => {
+  const scene = stage(world);
 
   test.each(
     CALLS_OF_EXPORT.flatMap(([name, nth]) =>
       (['before', 'after'] as const).map((phase) => [phase, nth, name] as const),
     ),
-  )('%s call %i of %s: one export for each of two updates', async (phase, nth, name) => {
+  )('%s call %i of %s: one export for each of two updates', inTurn, async (phase, nth, name) => {
     const starts = () => scene.platform.starts.length;
     const exported = (times: number) => () =>
       scene.sees().filter((text) => text.includes('is exported')).length === times;
