@@ -9,6 +9,7 @@ const { FAULT_SEED, FAULT_RUNS = '300' } = process.env;
 const seeds = FAULT_SEED
   ? [Number(FAULT_SEED)]
   : Array.from({ length: Number(FAULT_RUNS) }, (_, index) => index + 1);
+const timeout = 120_000 + 200 * seeds.length;
 
 const server = redisForTests();
 const clock = { ms: 0 };
@@ -19,7 +20,7 @@ beforeAll(async () => {
   redis = onTestClock(server.client, clock);
 });
 
-test('no fault at any await of a step loses, repeats or blocks anything', async () => {
+test('no fault at any await of a step loses, repeats or blocks anything', { timeout }, async () => {
   const failures: string[] = [];
   for (const seed of seeds) {
     const { name, faults, problems } = await playWithFaults(redis, clock, seed);

@@ -64,7 +64,7 @@ describe('the conversation above', () => {
     );
   });
 
-  test('of two clicks at once on its buttons one counts, and the other is told so', async () => {
+  test('of two clicks at once on its buttons one counts, and the other is answered', async () => {
     const root = await talk();
     await replies(root, '@Docket write about webhooks');
     const offer = await note('ana', 'can go along');

@@ -101,7 +101,7 @@ describe('[Preview] in a followed thread', () => {
     await scene.slack.until(() => !agents.read(root).includes('[Preview]'));
     const other = await follows();
     expect(agents.read(other.card)).not.toContain('[Preview]');
-    // A person may type it all the same.
+    // A person can still type it.
     scene.platform.buildSites = true;
     await scene.asks('/docs-site preview agent/quickstart');
     await scene.until(['is ready.']);
