@@ -1,6 +1,6 @@
 # Docket with its own Redis. Settings come from the environment; .env.example lists them. Keep /data on a volume.
-# docs/deploy.md says how to run it. `npm run image-base` prints and pins the digest of the base.
-ARG BASE=node:26-bookworm-slim
+# docs/deploy.md says how to run it. `npm run image-base` prints and pins its digest.
+ARG BASE=node:26-bookworm-slim@sha256:582460f614631b59b824ac6020533b9bf339c7fdf3a6d7db31abb6b4065f0212
 
 # The system: the base with Redis, without the tools that only builds need.
 FROM ${BASE} AS system
@@ -62,7 +62,7 @@ ARG BASE
 ARG VERSION
 ARG REVISION
 LABEL org.opencontainers.image.title="Docket" \
-      org.opencontainers.image.description="Slack app for docs teams: static exports of a docs site, a docs agent that threads instruct, and weekly digests" \
+      org.opencontainers.image.description="Slack app for docs teams: static exports of a docs site, a docs agent that threads ask, and weekly digests" \
       org.opencontainers.image.licenses="MIT" \
       org.opencontainers.image.version="${VERSION}" \
       org.opencontainers.image.revision="${REVISION}" \

@@ -68,7 +68,7 @@ printTable([
     verdict.notifiedTwice,
     verdict.severalCurrent,
   ),
-  none('messages posted twice', verdict.postedTwice),
+  none('messages posted twice', verdict.postedTwice, verdict.shownTwice),
   none('questions left open', verdict.openQuestions),
   { what: 'nothing under way in the end', figure: outcome.idle ? 'yes' : 'no', held: outcome.idle },
   none(

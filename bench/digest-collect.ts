@@ -4,7 +4,6 @@ import { parseArgs } from 'node:util';
 import { createStandInSlack } from '../demo/slack/slack.ts';
 import { editionRun, figuresOf, newEdition, weeklyId } from '../src/jobs/digest/edition/record.ts';
 import { lastCompleteWeek, type Week } from '../src/jobs/digest/weeks.ts';
-import { timetableText } from '../src/jobs/schedule/timetable.ts';
 import { aSchedule } from '../test/support/jobs/digest/builders.ts';
 import { type ServedCall, startPlatform } from './parts/platform.ts';
 import { printTable, type Row, seconds } from './parts/table.ts';
@@ -48,11 +47,11 @@ const residentMb = () =>
 /** Has the digest of a week posted, and returns what that took. */
 async function post(week: Week, channel: string) {
   const where = { teamId: slack.team.id, channel: slack.channel(channel).id, project: PROJECT };
-  const { site, owner, sections, timetable } = aSchedule();
+  const { site, owner, sections } = aSchedule();
   const plan = { ...where, site, owner, sections, range: week.range, kind: 'weekly' } as const;
   const nowMs = Date.now();
   const id = weeklyId(where, week.name);
-  const edition = newEdition({ ...plan, id, timetable: timetableText(timetable) }, nowMs);
+  const edition = newEdition({ ...plan, id }, nowMs);
   let peakMb = 0;
   const timer = setInterval(() => {
     peakMb = Math.max(peakMb, residentMb());

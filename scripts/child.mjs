@@ -1,5 +1,6 @@
 import { spawn } from 'node:child_process';
 import { constants } from 'node:os';
+import { Interrupted, SetupError } from './shell.mjs';
 
 /** Runs a command in our place: with our streams and our signals; then this process ends as the command did. */
 export function runInOurPlace(command, args, env) {
@@ -24,7 +25,17 @@ export function runInOurPlace(command, args, env) {
 }
 
 /** Ends this process by a signal, as a shell expects; when the signal is ignored, with the matching code. */
-export function endBySignal(signal) {
+function endBySignal(signal) {
   process.kill(process.pid, signal);
   setTimeout(() => process.exit(128 + constants.signals[signal]), 500);
+}
+
+/** Ends this process after a setup that failed: by the signal that interrupted it, or with its problem. */
+export function endWithProblem(error) {
+  if (error instanceof Interrupted) endBySignal(error.signal);
+  else if (!(error instanceof SetupError)) throw error;
+  else {
+    process.stderr.write(`${error.message}\n`);
+    process.exitCode = 1;
+  }
 }

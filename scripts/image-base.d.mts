@@ -1,6 +1,3 @@
-export function baseOf(dockerfile: string): string;
-export function pinned(dockerfile: string, digest: string): string;
-export function resolveDigest(
-  image: string,
-  registry?: string,
-): Promise<{ digest: string; problem?: undefined } | { digest?: undefined; problem: string }>;
+export const FILES: string[];
+export function imagesIn(text: string): { image: string; digest: string | undefined }[];
+export function pinned(text: string, digests: Map<string, string>): string;

@@ -1,5 +1,5 @@
-// npm run image-base [-- --pin]: prints the digest of the image that the Dockerfile builds on, as its registry names it
-// now; with --pin writes it there. Where no registry answers, it says so, ends with 3 and changes nothing.
+// npm run image-base [-- --pin]: prints the digests of the images that Docket builds on and runs beside, as their registry
+// names them now; with --pin writes them into FILES. Where no registry answers, it says so, ends with 3 and changes nothing.
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
@@ -15,17 +15,18 @@ const KINDS = [
   'application/vnd.docker.distribution.manifest.v2+json',
 ].join(', ');
 
-const BASE = /^(ARG BASE=)(\S+)$/m;
+/** Where images of others are named. */
+export const FILES = ['Dockerfile', 'compose.yml', 'deploy/kubernetes/examples/redis.yaml'];
 
-/** Returns the base that a Dockerfile names, without its digest: `node:26-bookworm-slim`. */
-export function baseOf(dockerfile) {
-  const [, , base] = BASE.exec(dockerfile) ?? [];
-  if (base === undefined) throw new Error('The Dockerfile has no line "ARG BASE=…".');
-  return base.split('@')[0];
-}
+/** An image with its tag, and the digest that is pinned. */
+const IMAGE = /(^ARG BASE=|^ +(?:- )?image: )([\w./-]+:[\w.-]+)(@sha256:[0-9a-f]{64})?$/gm;
 
-/** Returns the Dockerfile with the digest of its base. */
-export const pinned = (dockerfile, digest) => dockerfile.replace(BASE, `$1${baseOf(dockerfile)}@${digest}`);
+/** Returns the images that a file names, as `{ image: 'node:26-bookworm-slim', digest: '@sha256:…' }`. */
+export const imagesIn = (text) => [...text.matchAll(IMAGE)].map(([, , image, digest]) => ({ image, digest }));
+
+/** Returns the text of a file with these digests, by image. */
+export const pinned = (text, digests) =>
+  text.replace(IMAGE, (_, before, image) => `${before}${image}@${digests.get(image)}`);
 
 /**
  * Asks the registry for the digest of an image such as `node:26-bookworm-slim`. Returns `{ digest }`, or `{ problem }`
@@ -67,17 +68,22 @@ async function askForToken(challenge) {
 }
 
 async function main() {
-  const file = fileURLToPath(new URL('../Dockerfile', import.meta.url));
-  const dockerfile = readFileSync(file, 'utf8');
-  const base = baseOf(dockerfile);
-  const { digest, problem } = await resolveDigest(base);
-  if (digest === undefined) {
-    process.stderr.write(`The digest of ${base} is not known here: ${problem}. Nothing is pinned.\n`);
-    process.exitCode = 3;
-    return;
+  const files = FILES.map((name) => fileURLToPath(new URL(`../${name}`, import.meta.url)));
+  const texts = files.map((file) => readFileSync(file, 'utf8'));
+  const digests = new Map();
+  for (const { image } of texts.flatMap(imagesIn)) {
+    if (digests.has(image)) continue;
+    const { digest, problem } = await resolveDigest(image);
+    if (digest === undefined) {
+      process.stderr.write(`The digest of ${image} is not known here: ${problem}. Nothing is pinned.\n`);
+      process.exitCode = 3;
+      return;
+    }
+    process.stdout.write(`${image}@${digest}\n`);
+    digests.set(image, digest);
   }
-  process.stdout.write(`${base}@${digest}\n`);
-  if (process.argv.includes('--pin')) writeFileSync(file, pinned(dockerfile, digest));
+  if (!process.argv.includes('--pin')) return;
+  for (const [index, file] of files.entries()) writeFileSync(file, pinned(texts[index], digests));
 }
 
 if (import.meta.filename === process.argv[1]) await main();

@@ -111,6 +111,12 @@ function readOr(file) {
   }
 }
 
+/** Returns whether the lock file changed since a setup installed packages. What was installed by hand is not judged. */
+export function packagesAreOutdated(root) {
+  const installed = readOr(stampFile(root));
+  return installed !== undefined && installed !== stamp(root);
+}
+
 /** Returns the packages that Docket runs with and that are not in node_modules. */
 export function missingPackages(root) {
   const { dependencies } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8'));

@@ -1,12 +1,17 @@
 import { spawnSync } from 'node:child_process';
-import { accessSync, constants, existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { accessSync, constants, mkdirSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { isAbsolute, join } from 'node:path';
+import { locked, lockPath } from './lock.mjs';
 import { downloadRedis } from './redis-download.mjs';
 import { announced, SetupError } from './shell.mjs';
 import { serverIsUsable } from './versions.mjs';
 
-const cacheFolder = (root) => join(root, 'node_modules', '.cache', 'docket');
-const cachedServer = (root) => join(cacheFolder(root), 'redis', 'bin', 'redis-server');
+/** Returns Docket's folder in the user's cache. `npm ci` does not empty it, and all checkouts share it. */
+function cacheFolder() {
+  const { XDG_CACHE_HOME = '' } = process.env;
+  return join(isAbsolute(XDG_CACHE_HOME) ? XDG_CACHE_HOME : join(homedir(), '.cache'), 'docket');
+}
 
 const INSTALL = `Install one, then run the command again:
   Debian, Ubuntu   apt-get install redis-server
@@ -18,17 +23,30 @@ const INSTALL = `Install one, then run the command again:
  * Returns a PATH with a usable redis-server or valkey-server: as it is, or with the cached one in front (one that is
  * too old may be on it). Returns undefined when there is none yet.
  */
-export function redisPath(root, path) {
+export function redisPath(path) {
   if (serverOn(path)) return path;
-  const cached = cachedServer(root);
-  return existsSync(cached) && answers(cached) ? `${join(cached, '..')}:${path}` : undefined;
+  const bin = join(cacheFolder(), 'redis', 'bin');
+  return serverOn(bin) ? `${bin}:${path}` : undefined;
 }
 
-/** Fetches a server into the cache folder; nothing is installed. */
-export async function installRedis(root) {
-  const problem = await announced('Fetching redis-server…', () =>
-    downloadRedis(join(cacheFolder(root), 'redis')),
-  );
+/** Fetches a server into the cache folder, unless one is there; nothing is installed. Returns the problem, or undefined. */
+export async function fetchRedis(path) {
+  const folder = cacheFolder();
+  const fetchOne = () => downloadRedis(join(folder, 'redis'));
+  try {
+    mkdirSync(folder, { recursive: true });
+    return await announced('Fetching redis-server…', () =>
+      locked(lockPath(folder), async () => (redisPath(path) === undefined ? await fetchOne() : undefined)),
+    );
+  } catch (error) {
+    if (error.code === undefined) throw error;
+    return `${folder} cannot be written (${error.code}). Set XDG_CACHE_HOME to a folder for what is fetched.`;
+  }
+}
+
+/** As `fetchRedis`, for commands that cannot do without. Throws `SetupError`. */
+export async function installRedis(path) {
+  const problem = await fetchRedis(path);
   if (problem)
     throw new SetupError(
       `Redis or Valkey 6.2 or newer is needed, and none is on the PATH. ${problem}\n${INSTALL}`,

@@ -1,9 +1,9 @@
 // node scripts/run.mjs COMMAND ARGUMENTS…: runs a command of the project, after setting up what it needs.
 import { dirname } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { endBySignal, runInOurPlace } from './child.mjs';
+import { endWithProblem, runInOurPlace } from './child.mjs';
 import { setUp } from './setup.mjs';
-import { Interrupted, SetupError } from './shell.mjs';
+import { SetupError } from './shell.mjs';
 import { setupProblem } from './versions.mjs';
 
 /** Tools that only read the code: they must work on a machine that can have no Redis. */
@@ -19,10 +19,5 @@ try {
   const path = await setUp(root, { redis: !WITHOUT_REDIS.includes(command) });
   runInOurPlace(command, args, { ...process.env, PATH: path });
 } catch (error) {
-  if (error instanceof Interrupted) endBySignal(error.signal);
-  else if (!(error instanceof SetupError)) throw error;
-  else {
-    process.stderr.write(`${error.message}\n`);
-    process.exitCode = 1;
-  }
+  endWithProblem(error);
 }

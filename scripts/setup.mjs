@@ -12,7 +12,7 @@ export async function setUp(root, { path = process.env.PATH ?? '', redis = true 
     throw new SetupError('Docket runs on Linux and macOS. On Windows use WSL.');
   const ready = () => {
     if (!packagesAreReady(root)) return undefined;
-    const found = redis ? redisPath(root, path) : path;
+    const found = redis ? redisPath(path) : path;
     return found === undefined ? undefined : projectPath(root, found);
   };
   return ready() ?? (await install(root, redis, path, ready));
@@ -28,9 +28,8 @@ async function install(root, redis, path, ready) {
     const readyPath = ready();
     if (readyPath !== undefined) return readyPath;
     if (!packagesAreReady(root)) await installPackages(root, addHolder);
-    // After the packages: npm ci empties node_modules, where the cached server is.
-    if (redis && redisPath(root, path) === undefined) await installRedis(root);
-    return projectPath(root, redis ? (redisPath(root, path) ?? path) : path);
+    if (redis && redisPath(path) === undefined) await installRedis(path);
+    return projectPath(root, redis ? (redisPath(path) ?? path) : path);
   });
   await announced('Waiting for another command that is setting up…', () => Promise.race([begun, done]));
   return await done;

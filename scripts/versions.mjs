@@ -24,8 +24,8 @@ export function startProblem(version) {
   if (major(version) >= APP_NODE) return undefined;
   return (
     `Docket needs Node ${APP_NODE} or newer; this is ${version}.\n` +
-    `In a checkout, "npm test" or "npm run demo" brings Node ${APP_NODE} along, and "npm start" then uses it. ` +
-    `Elsewhere install Node ${APP_NODE} from https://nodejs.org or with your version manager (nvm install ${APP_NODE}).`
+    `Install it from https://nodejs.org or with your version manager (nvm install ${APP_NODE}). ` +
+    `Without NODE_ENV=production, "npm start" brings it along.`
   );
 }
 

@@ -37,10 +37,8 @@ export async function startApp(
   }
 
   try {
-    const parts = await createRoleParts(settings, server, closers, {
-      searchPath: process.env.PATH,
-      ...options,
-    });
+    const all = { searchPath: process.env.PATH, ...options };
+    const parts = await createRoleParts(settings, server, closers, all);
     // A process loads only the code of its role.
     if (settings.role !== 'web') await (await import('./worker.ts')).startWorker(settings, parts);
     if (!isWorker) await (await import('./web.ts')).startWeb(settings, parts);
@@ -61,10 +59,7 @@ export async function startApp(
 }
 
 /** Runs Docket until a signal. If the settings cannot work, prints their problems with the fixes, and exits with 1. */
-export async function main(
-  env: NodeJS.ProcessEnv,
-  parts: Omit<AppParts, 'log' | 'secrets'> = {},
-): Promise<void> {
+export async function main(env: NodeJS.ProcessEnv, parts: Omit<AppParts, 'log' | 'secrets'> = {}) {
   let log: Log | undefined;
   const stopping = new AbortController();
   try {
@@ -81,11 +76,10 @@ export async function main(
     // The signal handler ends the process.
     if (stopping.signal.aborted) return;
     if (error instanceof OperatorError) console.error(error.message);
-    else
-      (log ?? createLog('info', secretsInAddress(env.REDIS_URL ?? ''))).fatal(
-        { err: error },
-        'Docket could not start',
-      );
+    else {
+      log ??= createLog('info', secretsInAddress(env.REDIS_URL ?? ''));
+      log.fatal({ err: error }, 'Docket could not start');
+    }
     process.exit(1);
   }
 }

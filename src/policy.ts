@@ -107,7 +107,7 @@ export function createPolicy(parts: PolicyParts) {
     const names = found.filter((name) => name !== undefined).slice(0, MAX_NAMES);
     if (names.length > 0)
       return names.map((name) => `@${sanitizeUserText(name.toWellFormed(), 60)}`).join(' or ');
-    return list.includes('everyone') ? 'a full member of this workspace' : 'the people who run Docket';
+    return list.includes('everyone') ? 'a full member of this workspace' : 'your Docket admins';
   }
 
   return {

@@ -12,7 +12,6 @@ export interface Project {
   apiKey: string;
   /** The setting with the key or the name of its file: an environment variable, or the path in the settings file. */
   apiKeyVariable: string;
-  /** The file with the key, if any. */
   apiKeyFile?: string | undefined;
   /** Expiry date of the key, such as 2026-12-31. */
   apiKeyExpires?: string | undefined;
@@ -27,6 +26,8 @@ export interface Project {
 /** A self-hosted docs site that serves exports. Docket notifies it of them by exactly one of `webhook` and `github`. */
 export interface Deployment {
   name: string;
+  /** The address of its site, for people. */
+  url?: string | undefined;
   webhook?: Webhook | undefined;
   github?: GithubWorkflow | undefined;
 }
@@ -48,7 +49,15 @@ export interface GithubWorkflow {
   event?: string | undefined;
   /** The workflow's branch or tag. */
   ref: string;
-  token: string;
+  /** Its file is read again after a 401. */
+  token: NamedSecret;
+}
+
+/** A secret, and the setting with it: an environment variable, or the path of `file`. */
+export interface NamedSecret {
+  secret: string;
+  name: string;
+  file?: string | undefined;
 }
 
 /** A request's data about its project. `named` is the value of `--project`; `domain` comes from `readDomain`. */

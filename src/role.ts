@@ -69,10 +69,8 @@ export async function createRoleParts(
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
   const about = { version: packageJson.version, role: settings.role };
-  const metrics = createMetrics({
-    ...about,
-    ...{ jobs: jobs.map(({ name }) => name), queues: queueNames, limits: limitNames },
-  });
+  const jobNames = jobs.map(({ name }) => name);
+  const metrics = createMetrics({ ...about, jobs: jobNames, queues: queueNames, limits: limitNames });
   serveMetrics(server, metrics, settings.metricsAddress);
   const health = createHealth({
     ...{ server, log, now, afterMs: timing.problemAfterMs },
@@ -85,18 +83,13 @@ export async function createRoleParts(
   metrics.onScrape(() =>
     metrics.problems.replace(health.problems().map(({ name, level }) => [{ name, level }, 1])),
   );
-  const { tracing, telemetry, close } = await startOpenTelemetry(settings.otelExporterOtlpEndpoint, {
-    ...about,
-    log,
-  });
+  const { otelExporterOtlpEndpoint: collector } = settings;
+  const { tracing, telemetry, close } = await startOpenTelemetry(collector, { ...about, log });
   closers.add(close);
 
   const cacheNow = options.now ?? monotonicMs;
-  const workspaces = settings.workspaces.map((workspace) =>
-    createWorkspace(workspace, {
-      ...{ settings, timing, cacheNow, monotonicMs, health, metrics, tracing, closers, log },
-    }),
-  );
+  const shared = { settings, timing, cacheNow, monotonicMs, health, metrics, tracing, closers, log };
+  const workspaces = settings.workspaces.map((workspace) => createWorkspace(workspace, shared));
   health.addProblems(() => {
     const known = workspaces.map(({ teamId }) => teamId()).filter((teamId) => teamId !== '');
     const isTwice = new Set(known).size < known.length;
@@ -105,10 +98,9 @@ export async function createRoleParts(
 
   let address = redisAddressOf(settings);
   if (address === undefined) {
+    const { dataDir } = settings;
     const { searchPath = '' } = options;
-    const redis = await startEmbeddedRedis({
-      ...{ dataDir: settings.dataDir, log, searchPath, cancelled: stopping },
-    });
+    const redis = await startEmbeddedRedis({ dataDir, log, searchPath, cancelled: stopping });
     closers.add(() => redis.stop());
     health.addProblems(() => {
       const text = redis.diskProblem();
@@ -134,7 +126,6 @@ export async function createRoleParts(
     telemetry,
     server,
     timing,
-    /** Returns the time of `clock`. */
     now,
     clock,
     /** Returns the time of this machine's clock, for comparison with Slack's signed timestamps. */

@@ -17,7 +17,6 @@ import { withTimeout } from './runtime/with-timeout.ts';
 import { receiveCallbacks } from './server/callbacks.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
 import { createOutbox } from './slack/outbox.ts';
-import { postEphemeral } from './slack/response-url.ts';
 import { createSlackLogger } from './slack/web-calls.ts';
 import type { DeliveryState } from './store/messages.ts';
 import { askTime } from './store/redis/clock.ts';
@@ -56,7 +55,6 @@ type AppParts = RoleParts &
   Awaited<ReturnType<typeof connectRole>> &
   Pick<BindParts, 'receivedMs'> & { wake: IntakeParts['wake']; upSinceMs: number };
 
-/** Returns the app that takes the requests of one workspace, with everything that they need. */
 async function createApp(workspace: Workspace, settings: Settings, parts: AppParts): Promise<App> {
   const { slack, slackPart, projects, docsDomain, names, isPublic, isMember, policy, log } = workspace;
   const { timing, now, monotonicMs, redis, queues, stores, wake, receivedMs, upSinceMs } = parts;
@@ -73,10 +71,8 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
     timeoutMs: timing.intakeMs,
     claimMs: claimMsOf(timing),
   });
-  const features: FeatureContext = {
-    ...{ ...stores, outbox, isPublic },
-    workspaceUrl: () => slack.current()?.url,
-  };
+  const workspaceUrl = () => slack.current()?.url;
+  const features: FeatureContext = { ...stores, outbox, isPublic, workspaceUrl };
   const systemStatus = createSystemStatus({
     settings: { projects, limits, timing },
     // The queues are shared, so their counts would show work of other workspaces.
@@ -109,7 +105,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
   });
   const { publish } = createOutbox({ ...stores, wake });
   bind(bolt, {
-    ...{ ...parts, log, registry, gate, openModal, postEphemeral, receivedMs },
+    ...{ ...parts, log, registry, gate, openModal, receivedMs, postEphemeral: workspace.postEphemeral },
     identity: slack.current,
     eventTools: {
       ...{ ...parts, ...stores, ...{ log, wake, publish, projects, limits, replyMode } },
@@ -139,7 +135,11 @@ function createBolt(
   });
   const processEvent = bolt.processEvent.bind(bolt);
   bolt.processEvent = (event) =>
-    processEvent({ ...event, body: JSON.parse(channelIds.fromSlack(JSON.stringify(event.body))) });
+    processEvent({
+      ...event,
+      body: JSON.parse(channelIds.fromSlack(JSON.stringify(event.body))),
+      ack: (answer) => event.ack(channelIds.inContent(answer)),
+    });
   // Requests that Bolt cannot authorize are acknowledged, else Slack disables events; other errors are defects.
   bolt.error(async (error) => {
     if (!(error instanceof AuthorizationError)) throw error;
@@ -156,23 +156,15 @@ async function createReceiver(
   if (appToken !== undefined) {
     const { createSocketReceiver } = await import('./server/socket-receiver.ts');
     const { secret, name } = appToken;
-    const receiver = createSocketReceiver({
-      ...parts,
-      log,
-      appToken: secret,
-      tokenName: name,
-      apiUrl,
-      proxies,
-    });
+    const app = { appToken: secret, tokenName: name };
+    const receiver = createSocketReceiver({ ...parts, ...app, log, apiUrl, proxies });
     parts.health.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
-    return { receiver, connected: () => receiver.connected() };
+    return { receiver, connected: receiver.connected };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
   const { secret, name } = signingSecret;
   const path = workspace === undefined ? '/slack/events' : (`/slack/${workspace}/events` as const);
-  const receiver = createHttpReceiver({
-    ...{ ...parts, log, now: parts.machineMs },
-    ...{ path, signingSecret: secret, secretName: name },
-  });
+  const app = { signingSecret: secret, secretName: name };
+  const receiver = createHttpReceiver({ ...parts, ...app, path, log, now: parts.machineMs });
   return { receiver, connected: () => undefined };
 }

@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Settings } from './config/settings.ts';
-import { createDeployments } from './deployments/deployment.ts';
+import { createDeployments, type DeploymentCall, type ExpiringToken } from './deployments/deployment.ts';
 import { GithubError } from './deployments/github.ts';
 import { createSender } from './deployments/sender.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
@@ -20,7 +20,6 @@ import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createChannels } from './slack/lookups.ts';
 import { createOutbox } from './slack/outbox.ts';
-import { postEphemeral } from './slack/response-url.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
@@ -33,10 +32,9 @@ const CLOSE_MS = 300;
 
 /** Starts the worker part of Docket: it calls the docs API and posts to Slack. */
 export async function startWorker(settings: Settings, parts: RoleParts): Promise<void> {
-  const { timing, now, random, log, closers, onRedisError } = parts;
+  const { timing, now, random, log, metrics, closers, onRedisError } = parts;
   const { stopping } = closers;
   const { redis, queues, stores } = await connectRole(connectForWork, settings, parts);
-  const { metrics } = parts;
   parts.health.shareIn(stores.health, onRedisError);
 
   const wake = (run: RunRef) => enqueueRun(queues, run);
@@ -45,12 +43,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const published = new Map<string, number>();
   // A Redis that restarts may have lost the last writes.
   redis.on('ready', () => published.clear());
-  const watchKey = createChangeSaver({
-    // A rejected key must not expire in between, and the last state from a crashed process must not stay for long.
-    ...{ everyMs: HOUR_MS, now, onError: onRedisError },
-    save: (keyId: string, accepted: boolean) =>
-      accepted ? stores.rejectedKeys.accept(keyId) : stores.rejectedKeys.reject(keyId, now()),
-  });
+  const { accept, reject } = stores.rejectedKeys;
+  const saveKey = (keyId: string, isGood: boolean) => (isGood ? accept(keyId) : reject(keyId, now()));
+  // A rejected key must not expire in between, and the last state from a crashed process must not stay for long.
+  const watchKey = createChangeSaver({ save: saveKey, everyMs: HOUR_MS, now, onError: onRedisError });
   const docsApis = createDocsApis(settings, parts, watchKey);
   const sender = createSender(settings.proxies, timing.deploymentCallMs, stopping);
   closers.add(() => withTimeout(CLOSE_MS, sender.close()));
@@ -69,12 +65,21 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
   }
 
+  function onDeploymentCall(call: DeploymentCall) {
+    const { kind, outcome, durationMs } = call;
+    metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
+    parts.tracing.called(`deployment ${kind}`, durationMs, outcome);
+    // Only operators can mend a deployment.
+    if (outcome !== 'ok' && !stopping.aborted) log.warn(call, 'a call to a deployment failed');
+  }
+
   /** Returns what the jobs of one workspace use, and its work at each sweep. */
   function inWorkspace(workspace: Workspace) {
-    const { projects, teamId, slackPart, names, isPublic, log } = workspace;
+    const { projects, teamId, slackPart, names, isPublic, postEphemeral, log } = workspace;
     const slack = rejectWhenStopping(stopping, workspace.slack);
+    const tokens = new Map<string, ExpiringToken>();
     const { alertAdmins, remindOfExpiry } = createAlerts({
-      ...{ projects, stores, outbox, now, log, groupMembers: slack.groupMembers },
+      ...{ projects, tokens, stores, outbox, now, log, groupMembers: slack.groupMembers },
       admin: workspace.settings.allow.admin,
     });
     const context: JobContext = {
@@ -83,13 +88,17 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
         const api = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
         return api && rejectWhenStopping(stopping, api);
       },
-      deployment: createDeployments(projects, sender.send, (call) => {
-        const { kind, outcome, durationMs } = call;
-        metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
-        parts.tracing.called(`deployment ${kind}`, durationMs, outcome);
-        // Only operators can mend a deployment.
-        if (outcome !== 'ok' && !stopping.aborted) log.warn(call, 'a call to a deployment failed');
+      deployment: createDeployments(projects, sender.send, parts.machineMs, onDeploymentCall, {
+        renewed(token) {
+          parts.secrets.push(token);
+          log.info('a new token of GitHub was read from its file');
+        },
+        expires: (token) => void tokens.set(token.variable, token),
       }),
+      teamsOf({ teamId: own, project }) {
+        const using = parts.workspaces.filter((one) => one.projects.some(({ name }) => name === project));
+        return [...new Set([own, ...using.flatMap((one) => one.teamId() || [])])];
+      },
       projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
       slack: { ...slack, channel: createChannels(slack, stores.rateLimiter, teamId, timing) },
       deliverMessage: createDelivery({
@@ -110,12 +119,18 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       // Another process may have found that Slack refuses the token.
       const { [slackPart]: last } = await stores.health.load([slackPart]);
       if (last?.refused) await slack.identity().catch(() => {});
-      if (teamId() !== '') await remindOfExpiry(teamId());
+      if (teamId() === '') return;
+      await stores.teams.save(workspace.tokenId, teamId());
+      await remindOfExpiry(teamId());
     }
     return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
   }
 
   const workspaces = parts.workspaces.map(inWorkspace);
+  /** While Slack is down, the platform is polled nevertheless. */
+  const recallTeams = parts.workspaces.map(async ({ tokenId, recalled }) => {
+    recalled.teamId = (await stores.teams.load(tokenId).catch(onRedisError)) ?? '';
+  });
   /** Teams whose work waits, since no workspace is known to have them. */
   const waitingTeams = new Set<string>();
   parts.health.addProblems(() => {
@@ -132,21 +147,15 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       return workspaces[index];
     },
     connection: redis,
-    ready: parts.clock.startSync(redis),
+    ready: Promise.all([parts.clock.startSync(redis), ...recallTeams]),
     onError: onRedisError,
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  startSweeper({
-    due: stores.due,
-    wake,
-    alsoDo: () => Promise.all(workspaces.map(({ sweep }) => sweep())),
-    everyMs: timing.sweepMs,
-    ...{ log, stopping },
-  });
+  const alsoDo = () => Promise.all(workspaces.map(({ sweep }) => sweep()));
+  startSweeper({ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping });
 }
 
-/** Returns a client of the docs API for each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
   { timing, log, secrets, closers, health, metrics, tracing }: RoleParts,
@@ -154,7 +163,6 @@ function createDocsApis(
 ): ReadonlyMap<string, DocsApi> {
   const apis = projects.map((project) => {
     const { name, apiKey, apiKeyFile } = project;
-
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,

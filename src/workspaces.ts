@@ -8,7 +8,9 @@ import type { Timing } from './runtime/timing.ts';
 import { type Health, slackTexts } from './server/health.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createLookups } from './slack/lookups.ts';
+import { postEphemeral } from './slack/response-url.ts';
 import { createChannelIds, ORG_WIDE_TEXT } from './slack/web-calls.ts';
+import { idOf } from './store/keys.ts';
 import type { Dependency } from './store/values.ts';
 
 interface WorkspaceParts {
@@ -40,6 +42,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
   const texts = slackTexts(settings.botToken.name);
   const where = name === undefined ? '' : ` Workspace: ${name}.`;
   const channelIds = createChannelIds();
+  const recalled = { teamId: '' };
   closers.add(() => channelIds.stop());
   const slack = createSlackApi({
     channelIds,
@@ -70,8 +73,12 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     slack,
     slackPart,
     channelIds,
-    /** Empty until Slack has answered. */
-    teamId: () => slack.current()?.teamId ?? '',
+    postEphemeral: (...[responseUrl, content, timeoutMs]: Parameters<typeof postEphemeral>) =>
+      postEphemeral(responseUrl, channelIds.inContent(content), timeoutMs),
+    /** Empty until Slack has answered, or an earlier answer is in `recalled`: a bot token is that of one team for ever. */
+    teamId: () => slack.current()?.teamId ?? recalled.teamId,
+    recalled,
+    tokenId: idOf(settings.botToken.secret),
     policy: createPolicy({ ...slack, ...lookup, allow, contact, log }),
     ...createLookups(slack, lookup, log),
     /** The projects that its people may use. */
@@ -86,10 +93,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
  * The workspace of the environment takes everything until it knows its team. A run without a team has no record any more:
  * the first workspace drops it.
  */
-export function workspaceIndex(
-  workspaces: readonly Pick<Workspace, 'name' | 'teamId'>[],
-  teamId: string,
-): number {
+export function workspaceIndex(workspaces: readonly Pick<Workspace, 'name' | 'teamId'>[], teamId: string) {
   const [first] = workspaces;
   if (teamId === '' || (first?.name === undefined && first?.teamId() === '')) return 0;
   return workspaces.findIndex((workspace) => workspace.teamId() === teamId);

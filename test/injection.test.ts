@@ -108,7 +108,7 @@ function homesWith(words: string): Message[] {
   const held = anInstruction({ state: 'held', by: { id: 'U0ANA', name: words }, excerpt: words });
   const threads = threadsWith(words).map((thread) => ({
     ...thread,
-    hasOtherAuthors: true,
+    othersAtMs: NOW_MS,
     answers: {},
     instructions: [held],
   }));
@@ -130,7 +130,7 @@ function homesWith(words: string): Message[] {
   const running = [{ title: 'Running now', lines: [...lines, scheduleNotes.line(schedule)], more: 0 }];
   const views = [
     aHome({ needs, running, ended: lines }),
-    aHome({ running, begin: [], left: [], may: [], refusal: refusalText([], { contacts: contacts(words) }) }),
+    aHome({ running, begin: [], left: [], refusal: refusalText([], { contacts: contacts(words) }) }),
   ];
   return [
     ...views.map((home) => ({ text: '', blocks: homeView(home).blocks as Message['blocks'] })),
@@ -149,7 +149,7 @@ function statusesWith(words: string): Message[] {
     hasAdmins: false,
     contact: contacts(words),
   });
-  return [statusMessage(state), statusMessage(state, { isAdmin: false })];
+  return [statusMessage(state, { isAdmin: false }), statusMessage(state, { isAdmin: true, details: true })];
 }
 
 const messagesWith = (words: string): Message[] => [

@@ -227,7 +227,7 @@ describe('whom to ask', () => {
     const verdict = await policy.check('U0GUS', 'admin');
     return { asked, whom: verdict.kind === 'refused' ? verdict.contacts : verdict.kind };
   };
-  const nobody = 'the people who run Docket';
+  const nobody = 'your Docket admins';
   const slow = { groups: never, timeoutMs: 50 };
 
   test.each<[string, string[], Partial<PolicyParts>]>([

@@ -20,7 +20,7 @@ export function exportTimesOf(slack: StandInSlack, domain: string): ExportTimes 
   const part = (name: string) =>
     card && slack.messages.find((message) => keyOf(message).startsWith(`${runOf(card)}.${name}`));
   const [progress, ending] = [part('progress'), part('end.')];
-  const done = card !== undefined && slack.read(card).includes(`✅ ${domain} exported`);
+  const done = card !== undefined && slack.read(card).includes(`✅ Exported · ${domain}`);
   return {
     progressAtMs: progress === undefined ? [] : [postedAtMs(progress), ...editedAtMs(progress)],
     endingAtMs: ending && postedAtMs(ending),

@@ -13,7 +13,8 @@ process.on('message', (message: ToBot) => {
 // Whoever started it is gone, however that was.
 process.on('disconnect', () => process.kill(process.pid, 'SIGTERM'));
 
-// A visitor waits for what the clock has woken, for the first retry after trouble, and to see an export go on.
-const timing = { sweepMs: 1000, retryMaxMs: 5000, pollMaxMs: 2000 };
+// A visitor waits for what the clock has woken, for the first retry after trouble, for what a killed Docket had begun, and
+// to see an export go on.
+const timing = { sweepMs: 1000, retryMaxMs: 5000, pollMaxMs: 2000, lockMs: 8000, stalledMs: 2000 };
 await main(process.env, { now: () => Date.now() + aheadMs, timing });
 tell({ is: 'up' });

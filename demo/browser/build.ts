@@ -7,6 +7,14 @@ const root = fileURLToPath(new URL('../..', import.meta.url));
 const page = join(root, 'demo', 'browser', 'page');
 const cache = join(root, 'node_modules', '.cache', 'docket');
 
+/** What the page is made of outside its folder. */
+export const OTHER_SOURCES = [
+  'demo/browser/build.ts',
+  'demo/browser/protocol.ts',
+  'demo/words.ts',
+  'package-lock.json',
+];
+
 /**
  * Builds the page, unless it is built already as its sources and the packages are now. Returns its folder, with
  * `index.html` and `assets`.
@@ -45,9 +53,8 @@ function sourcesHash(): string {
     .filter((entry) => entry.isFile())
     .map((entry) => join(entry.parentPath, entry.name))
     .sort();
-  const others = ['demo/browser/build.ts', 'demo/browser/protocol.ts', 'package-lock.json'];
   const hash = createHash('sha256');
-  for (const file of [...files, ...others.map((name) => join(root, name))])
+  for (const file of [...files, ...OTHER_SOURCES.map((name) => join(root, name))])
     hash.update(file.slice(root.length)).update('\0').update(readFileSync(file)).update('\0');
   return hash.digest('hex').slice(0, 16);
 }

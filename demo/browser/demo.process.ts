@@ -1,6 +1,7 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createStandInSlack } from '../slack/slack.ts';
 import { type OpenDemo, openDemo, type Page } from '../test-support/browser.ts';
+import { LABELS, SAYS } from '../words.ts';
 import type { ExportJob, Message, Switch } from './protocol.ts';
 
 let demo: OpenDemo;
@@ -37,20 +38,38 @@ test('the bot listens on this machine alone, and signs with a secret of its own'
   expect(createStandInSlack().tokens.signingSecret).not.toBe(slack.tokens.signingSecret);
 });
 
-test('Ana updates production, and the panel shows which version it serves', async () => {
+test('Ana deploys to production, and the panel shows which version it has', async () => {
   const { deployment } = demo.world;
   expect(ana.one('deployment')).toEqual({ kind: 'deployment', url: deployment?.url });
   const job = await exported('--version v7');
   await finishes(job);
-  const { channel, ts, blocks } = await message(ana, /Update production/);
-  const actionId = 'deployment.update_1';
-  const blockId = blocks.find((one) => JSON.stringify(one).includes(actionId))?.block_id ?? '';
-  expect(await ana.does({ do: 'use', target: { channel, ts }, blockId, actionId })).toEqual({ ok: true });
-  await message(ana, /production serves it since/);
+  await clicks(LABELS.deploy);
+  await message(ana, SAYS.live);
   const site = await ana.until(() => ana.all('deployment').find(({ serves }) => serves));
   expect(site.serves).toEqual({ jobId: job.id, version: 'v7' });
   expect(ana.all('request')).toContainEqual(
     expect.objectContaining({ way: 'docket → deployment', name: 'POST /docket', outcome: '202' }),
+  );
+});
+
+/** Ana clicks the button in the newest message that has it. */
+async function clicks(label: string) {
+  const { channel, ts, blocks } = await message(ana, new RegExp(`"text":"${label}"`));
+  const elements = blocks.flatMap(({ block_id: blockId = '', elements = [] }) =>
+    (elements as Record<string, unknown>[]).map((element) => ({ blockId, element })),
+  );
+  const { blockId, element } =
+    elements.find((one) => JSON.stringify(one.element).includes(`"text":"${label}"`)) ?? {};
+  const use = { blockId: blockId ?? '', actionId: String(element?.action_id) };
+  expect(await ana.does({ do: 'use', target: { channel, ts }, ...use })).toEqual({ ok: true });
+}
+
+test('Ana is an admin, who may read the audit log; Ben is not', async () => {
+  const ben = await demo.open('ben');
+  for (const page of [ana, ben]) await types(page, '/docs-status audit');
+  await message(ana, /· accepted/, { ephemeral: true });
+  await ben.until(() =>
+    ben.all('message').find((one) => one.ephemeral && /can't|not allowed/.test(reads(one))),
   );
 });
 
@@ -66,7 +85,7 @@ const ends = (job: ExportJob, status: ExportJob['status']) =>
 async function finishes(job: ExportJob) {
   demo.world.platform.finish(job.id);
   await ends(job, 'completed');
-  await message(ana, new RegExp(`finished[\\s\\S]*${job.id}`));
+  await message(ana, new RegExp(`took [\\s\\S]*${job.id}`));
 }
 const turns = async (name: Switch, on: boolean) => {
   expect(await demo.trouble({ do: 'switch', name, on })).toEqual({ ok: true });
@@ -83,6 +102,29 @@ describe('the switch', () => {
     await message(ana, /failed/i);
     const next = await exported();
     await finishes(next);
+  });
+
+  test('fail-next-deployment: has the site reject the next export, and is off then', async () => {
+    const job = await exported();
+    await finishes(job);
+    await turns('fail-next-deployment', true);
+    await clicks(LABELS.deploy);
+    await message(ana, SAYS.deployFailed);
+    await ana.until(() => !('fail-next-deployment' in (ana.one('switches')?.on ?? {})));
+    expect(ana.one('deployment')?.serves?.jobId).not.toBe(job.id);
+  });
+
+  test('fail-next-agent, fail-next-preview: each fails once', async () => {
+    await turns('fail-next-agent', true);
+    expect(await types(ana, '/docs-agent new Add a page')).toEqual({ ok: true });
+    await message(ana, SAYS.agentFailed);
+    await ana.until(() => !('fail-next-agent' in (ana.one('switches')?.on ?? {})));
+    expect(await types(ana, '/docs-agent new Add another page')).toEqual({ ok: true });
+    await message(ana, SAYS.pullRequest);
+    await turns('fail-next-preview', true);
+    await clicks(LABELS.buildPreview);
+    await message(ana, SAYS.previewFailed);
+    await ana.until(() => !('fail-next-preview' in (ana.one('switches')?.on ?? {})));
   });
 
   test.each([

@@ -178,12 +178,15 @@ export const SWITCHES = [
   'platform-500',
   'lose-next-answer',
   'slack-429',
+  'fail-next-deployment',
+  'fail-next-preview',
+  'fail-next-agent',
 ] as const;
 export type Switch = (typeof SWITCHES)[number];
 
 export interface Switches {
   kind: 'switches';
-  /** Those that are on; with a time, they end by themselves then (epoch ms of this machine). */
+  /** Those that are on; with a time, they end by themselves then (epoch ms of this machine: the demo's clock may be moved). */
   on: Partial<Record<Switch, { untilMs?: number }>>;
 }
 

@@ -8,7 +8,7 @@ export const DOMAIN = 'docs.acme.com';
 
 /** Long enough to be watched; a follow-up updates the pull request that its job has. */
 export const PLANS = {
-  exportPlan: { durationMs: 20_000, pages: 128 },
+  exportPlan: { durationMs: 10_000, pages: 128 },
   agentPlan: { durationMs: 6000, outcome: 'same_pr' as const, branch: 'agent/quickstart-example' },
   buildPlan: { queuedMs: 1500, durationMs: 4000 },
 };
@@ -32,13 +32,14 @@ export function liveHere({ workspace }: StandInSlack): void {
 export function settingsFileFor(
   slack: StandInSlack,
   { projectId }: StandInPlatform,
-  { webhookUrl: url }: StandInDeployment,
+  { url, webhookUrl }: StandInDeployment,
 ): string {
-  const production = { webhook: { url, secret: { env: 'DEPLOY_SECRET' }, includeLink: true } };
+  const webhook = { url: webhookUrl, secret: { env: 'DEPLOY_SECRET' }, includeLink: true };
+  const production = { webhook, url };
   // JSON is YAML.
   return JSON.stringify({
     projects: { acme: { projectId, domains: [DOMAIN], deployments: { production } } },
-    allow: { deploy: [slack.person('ana').id] },
+    allow: { deploy: [slack.person('ana').id], admin: [slack.person('ana').id] },
   });
 }
 

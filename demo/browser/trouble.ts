@@ -1,12 +1,17 @@
 import { forgetHours, wakeRuns } from '../bot/wake.ts';
-import type { Call } from '../wire.ts';
+import type { Planned } from '../docs-platform/plans.ts';
+import type { Call, Fault, Wire } from '../wire.ts';
 import type { Outcome, Switch, Switches, Trouble } from './protocol.ts';
+import { PLANS } from './seed.ts';
 import type { Timeline } from './timeline.ts';
 import type { World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
 const SLOW_MS = 4000;
 const FAILS_AT = 0.6;
+const BUILD_ERROR = 'Error in guides/quickstart.mdx: the closing tag of <Note> is missing.';
+/** What a site answers that cannot use an export. */
+const REJECTION: Fault = { kind: 'answer', status: 422, text: 'The checksum of the bundle differs.' };
 
 /** Trouble that is on: it says whether it still is, and can be ended. */
 interface Live {
@@ -25,7 +30,7 @@ export interface Switchboard {
 
 /** `limitMs`: how long 429s last. */
 export function createSwitchboard(
-  { slack, platform }: Pick<World, 'slack' | 'platform'>,
+  { slack, platform, deployment }: Pick<World, 'slack' | 'platform' | 'deployment'>,
   onChange: () => void,
   limitMs = 60_000,
 ): Switchboard {
@@ -41,33 +46,31 @@ export function createSwitchboard(
     end: order.takeBack,
   });
 
+  const answering = (wire: Wire, match: (call: Call) => boolean, fault: Fault) =>
+    ordered(wire.order(match, fault, always));
+  const planned = (plan: Planned): Live => ({
+    get lasts() {
+      return plan.waits;
+    },
+    end: plan.takeBack,
+  });
   const make: Record<Switch, () => Live> = {
-    'fail-next-export'() {
-      const plan = platform.plan({ ...platform.usualExport, failAt: FAILS_AT });
-      return {
-        get lasts() {
-          return plan.waits;
-        },
-        end: plan.takeBack,
-      };
+    'fail-next-export': () => planned(platform.plan({ ...PLANS.exportPlan, failAt: FAILS_AT })),
+    'fail-next-preview': () => planned(platform.site.plan({ ...PLANS.buildPlan, logs: [BUILD_ERROR] })),
+    'fail-next-agent': () => planned(platform.agent.plan({ ...PLANS.agentPlan, outcome: 'failed' })),
+    'fail-next-deployment': () => {
+      const order = deployment?.wire.order('POST /docket', REJECTION);
+      return ordered(order ?? { left: 0, takeBack() {} });
     },
     'slow-answers': () => ordered(platform.wire.order(() => true, { kind: 'delay', ms: SLOW_MS }, always)),
     'platform-429': () =>
-      ordered(
-        platform.wire.order(
-          isApi,
-          { kind: 'answer', status: 429, body: { error: 'Rate limit exceeded' } },
-          always,
-        ),
-      ),
+      answering(platform.wire, isApi, {
+        kind: 'answer',
+        status: 429,
+        body: { error: 'Rate limit exceeded' },
+      }),
     'platform-500': () =>
-      ordered(
-        platform.wire.order(
-          isApi,
-          { kind: 'answer', status: 500, body: { error: 'Internal error' } },
-          always,
-        ),
-      ),
+      answering(platform.wire, isApi, { kind: 'answer', status: 500, body: { error: 'Internal error' } }),
     // A lost answer to a question alone does no harm.
     'lose-next-answer': () =>
       ordered(
@@ -77,18 +80,12 @@ export function createSwitchboard(
         }),
       ),
     'slack-429': () =>
-      ordered(
-        slack.wire.order(
-          ({ name }) => name.includes('.') && name !== 'files.upload',
-          {
-            kind: 'answer',
-            status: 429,
-            body: { ok: false, error: 'ratelimited' },
-            headers: { 'retry-after': '5' },
-          },
-          always,
-        ),
-      ),
+      answering(slack.wire, ({ name }) => name.includes('.') && name !== 'files.upload', {
+        kind: 'answer',
+        status: 429,
+        body: { ok: false, error: 'ratelimited' },
+        headers: { 'retry-after': '5' },
+      }),
   };
 
   function end(name: Switch): void {

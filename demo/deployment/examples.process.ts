@@ -101,6 +101,11 @@ test('a bundle can be downloaded, carried and unpacked, and a broken one changes
   expect(readFileSync(home, 'utf8')).toContain('docs.acme.com');
   writeFileSync(join(path, 'docs.tar.gz'), 'changed on the way');
   await expect(run(unpack, {})).rejects.toThrow();
+  await run(
+    'mkdir bad && ln -s /etc/hostname bad/index.html && tar -czf docs.tar.gz -C bad . && sha256sum docs.tar.gz > docs.tar.gz.sha256',
+    {},
+  );
+  await expect(run(unpack, {})).rejects.toMatchObject({ stdout: expect.stringMatching(/^l.* -> \/etc/m) });
   expect(existsSync(home)).toBe(true);
   expect(readdirSync(join(path, 'releases'))).toHaveLength(1);
 });

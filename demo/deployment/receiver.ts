@@ -18,6 +18,7 @@ export async function startReceiver(parts: {
   site: string;
   secret: string;
   docketUrl: string;
+  maxBytes?: number;
 }): Promise<Receiver> {
   const child = fork(RECEIVER, {
     env: {
@@ -26,6 +27,7 @@ export async function startReceiver(parts: {
       PORT: '0',
       DOCKET_URL: parts.docketUrl,
       DOCKET_WEBHOOK_SECRET: parts.secret,
+      ...(parts.maxBytes && { MAX_BYTES: String(parts.maxBytes) }),
     },
     execArgv: ['--import', CLOCK],
     // In a group of its own, so that Ctrl-C reaches only us, and we end it in order.

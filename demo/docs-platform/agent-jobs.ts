@@ -1,3 +1,5 @@
+import { addPlan, type Planned } from './plans.ts';
+
 /** How an instruction ends. */
 export type AgentOutcome = 'new_pr' | 'same_pr' | 'no_pr' | 'failed';
 
@@ -42,7 +44,7 @@ export interface AgentControls {
   readonly jobs: ReadonlyMap<string, AgentJobNow>;
   /** Adds a job that exists already (default: completed, with a pull request) and returns its id. */
   add(seed?: AgentSeed): string;
-  plan(plan: AgentPlan): void;
+  plan(plan: AgentPlan): Planned;
   /** Ends what the job is doing now. Default outcome: the planned one. */
   finish(jobId: string, outcome?: AgentOutcome): void;
   archive(jobId: string): void;
@@ -172,7 +174,7 @@ export function createAgentJobs(
       beginWork(recordOf(id), { ...takePlan(id), idleMs: 0 });
       return agentBody(recordOf(id), nowMs());
     },
-    plan: (plan) => void plans.push(plan),
+    plan: (plan) => addPlan(plans, plan),
     finish(jobId, outcome) {
       const record = recordOf(jobId);
       if (!record.work) beginWork(record, {});

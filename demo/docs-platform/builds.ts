@@ -1,3 +1,5 @@
+import { addPlan, type Planned } from './plans.ts';
+
 /** What a coming build does. All of it is a function of the clock; nothing happens by itself. */
 export interface BuildPlan {
   /** Default 0. */
@@ -23,7 +25,7 @@ export interface BuildControls {
   /** Every one that was taken, in order. */
   readonly builds: readonly Build[];
   /** For one coming build. */
-  plan(plan: BuildPlan): void;
+  plan(plan: BuildPlan): Planned;
   /** Ends the newest build. */
   finish(): void;
   fail(logs: string[], summary?: string): void;
@@ -57,7 +59,7 @@ export function createBuilds(nowMs: () => number, newId: () => string, usual: Bu
 
   return {
     builds: records,
-    plan: (plan) => void plans.push(plan),
+    plan: (plan) => addPlan(plans, plan),
     start(branch) {
       const record = { statusId: newId(), branch, atMs: nowMs(), plan: plans.shift() ?? usual };
       records.push(record);
@@ -81,7 +83,7 @@ export function createBuilds(nowMs: () => number, newId: () => string, usual: Bu
   };
 }
 
-const LOGS = ['Fetching the branch', 'Building 12 pages: introduction.mdx, guides/page-1.mdx and more'];
+const LOGS = ['Fetching the branch', 'Building 12 pages: introduction.mdx, guides/quickstart.mdx and more'];
 
 function bodyOf(record: BuildRecord, nowMs: number): Record<string, unknown> {
   const { statusId, branch, atMs, plan } = record;

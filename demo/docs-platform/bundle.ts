@@ -1,5 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
+import { readFileSync } from 'node:fs';
 import { gzipSync } from 'node:zlib';
+import { SITE_PATHS } from './sites.ts';
 
 export interface BundleFile {
   /** At most 100 characters of ASCII. */
@@ -37,41 +39,85 @@ function tarHeader(name: string, size: number, atMs: number): Buffer {
   return header;
 }
 
-/** A small static site: one page per path, which has no slash before it, an index and a style sheet. */
-export function siteFiles(domain: string, paths: readonly string[]): BundleFile[] {
-  const links = paths
-    .map((path) => `<li><a href="./${path}/index.html">${escaped(path)}</a></li>`)
-    .join('\n');
+/**
+ * A static docs site: a home page that says what changed, one page per path, which has no slash before it, and a style
+ * sheet. `version` is a label, or the branch of a preview; `root` leads from the home page to the others.
+ */
+export function siteFiles(
+  domain: string,
+  paths: readonly string[],
+  version?: string,
+  root = './',
+): BundleFile[] {
+  const page = (title: string, body: string, root: string) =>
+    pageOf({ domain, version, paths }, { title, body, root });
   return [
-    { name: 'index.html', content: page(domain, `<ul>\n${links}\n</ul>`, './') },
-    {
-      name: 'assets/style.css',
-      content: 'body { font: 16px/1.5 system-ui; max-width: 40rem; margin: 2rem auto; }\n',
-    },
+    { name: 'index.html', content: page(domain, homeOf(version, paths), root) },
+    { name: 'assets/style.css', content: STYLE },
     ...paths.map((path) => ({
       name: `${path}/index.html`,
       content: page(
-        `${path} · ${domain}`,
-        `<p>This is ${escaped(path)}.</p>`,
+        `${titleOf(path)} · ${domain}`,
+        `<h1>${escaped(titleOf(path))}</h1>\n<p>This is ${escaped(path)}.</p>`,
         '../'.repeat(path.split('/').length),
       ),
     })),
   ];
 }
 
-/** Paths of an exported site of so many pages. */
+/** Paths of an exported site of so many pages: those of the site that has readers, then numbered ones. */
 export function sitePaths(pages: number): string[] {
-  return Array.from({ length: pages }, (_, index) => (index === 0 ? 'introduction' : `guides/page-${index}`));
+  return Array.from({ length: pages }, (_, index) => SITE_PATHS[index]?.slice(1) ?? `guides/page-${index}`);
 }
 
-function page(title: string, body: string, root: string): string {
+const titleOf = (path: string): string => {
+  const words = (path.split('/').at(-1) ?? path).replaceAll('-', ' ');
+  return words.charAt(0).toUpperCase() + words.slice(1);
+};
+
+function homeOf(version: string | undefined, paths: readonly string[]): string {
+  const [first = '', second = first, third = second] = paths.slice(1);
+  const changes = [
+    `${titleOf(first)}: a new example, and how to handle errors`,
+    `${titleOf(second)}: how often a call is repeated`,
+    `${titleOf(third)}: a table of all codes`,
+  ];
+  return `<h1>${version === undefined ? 'Documentation' : escaped(nameOf(version))}</h1>
+<p>Everything you need to build with Acme.</p>
+<h2>What changed</h2>
+<ul>
+${changes.map((change) => `<li>${escaped(change)}</li>`).join('\n')}
+</ul>`;
+}
+
+/** A branch is no version. */
+const nameOf = (version: string): string =>
+  version.includes('/') ? `Preview of ${version}` : `Version ${version}`;
+
+const STYLE = readFileSync(new URL('./docs-site.css', import.meta.url), 'utf8');
+/** So many pages stand in the navigation. */
+const LISTED = 10;
+
+function pageOf(
+  { domain, version, paths }: { domain: string; version: string | undefined; paths: readonly string[] },
+  { title, body, root }: { title: string; body: string; root: string },
+): string {
+  const links = paths
+    .slice(0, LISTED)
+    .map((path) => `<a href="${root}${escaped(path)}/index.html">${escaped(titleOf(path))}</a>`);
   return `<!doctype html>
 <html lang="en">
 <meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
 <title>${escaped(title)}</title>
 <link rel="stylesheet" href="${root}assets/style.css">
-<h1>${escaped(title)}</h1>
+<header><b>${escaped(domain)}</b>${version === undefined ? '' : `<span>${escaped(version)}</span>`}</header>
+<nav>
+${links.join('\n')}
+</nav>
+<main>
 ${body}
+</main>
 </html>
 `;
 }

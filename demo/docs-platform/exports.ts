@@ -7,6 +7,7 @@ import {
   newExport,
   releaseExport,
 } from './export-jobs.ts';
+import { addPlan, type Planned } from './plans.ts';
 
 /** An export job that began, as it is now. */
 export interface ExportNow {
@@ -31,13 +32,6 @@ export interface ExportStart {
   atMs: number;
 }
 
-/** A plan that was made. */
-export interface PlannedExport {
-  /** No start has taken it so far. */
-  readonly waits: boolean;
-  takeBack(): void;
-}
-
 /**
  * Controls take a job id, or a domain for its newest job that has not ended, and throw when there is none.
  */
@@ -46,7 +40,7 @@ export interface ExportControls {
   /** Jobs by id. */
   readonly exports: ReadonlyMap<string, ExportNow>;
   /** For one coming start. */
-  plan(plan: ExportPlan): PlannedExport;
+  plan(plan: ExportPlan): Planned;
   /**
    * Keeps a job at a fraction (default: where it is) until `release`, `finish` or `fail`. A domain without a job
    * that runs has its next start held there, by default at 0.
@@ -109,17 +103,7 @@ export function createExports(nowMs: () => number, newId: () => string, defaultP
       return job;
     },
 
-    plan(plan) {
-      plans.push(plan);
-      return {
-        get waits() {
-          return plans.includes(plan);
-        },
-        takeBack: () => {
-          if (plans.includes(plan)) plans.splice(plans.indexOf(plan), 1);
-        },
-      };
-    },
+    plan: (plan) => addPlan(plans, plan),
 
     hold(domainOrJobId, fraction) {
       const job = running(domainOrJobId);

@@ -102,8 +102,6 @@ export interface StandInPlatform extends ExportControls {
   /** Uses of the past hour, out of 100 each unless the options say else. */
   readonly used: { followUps(): number; analytics(): number };
   readonly limitsPerHour: { followUps: number; analytics: number };
-  /** What an export does when no plan was made. */
-  readonly usualExport: Omit<ExportPlan, 'domain'>;
 }
 
 type Env = { Bindings: Partial<HttpBindings> };
@@ -218,7 +216,6 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     },
     used: { followUps: budgets.followUps.used, analytics: budgets.analytics.used },
     limitsPerHour,
-    usualExport: options.exportPlan ?? {},
     listen: (port) => listenLocally(createServer(getRequestListener(app.fetch)), port),
   };
 
@@ -298,7 +295,8 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
 
   function bundleOf(job: ExportRecord): Uint8Array<ArrayBuffer> {
     const paths = job.paths ?? sitePaths(pagesOf(job));
-    const bundle = bundles.get(job.jobId) ?? gzippedTar(siteFiles(job.domain, paths), job.startedAtMs);
+    const bundle =
+      bundles.get(job.jobId) ?? gzippedTar(siteFiles(job.domain, paths, job.version), job.startedAtMs);
     bundles.set(job.jobId, bundle);
     return bundle;
   }
@@ -384,13 +382,15 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     return body ? Response.json({ ...body, projectId }) : refuse(404, 'Status not found');
   });
 
-  app.get('/previews/:branch', (c) => {
-    const branch = c.req.param('branch');
+  app.get('/previews/:branch/:file{.+}?', (c) => {
+    const { branch, file = 'index.html' } = c.req.param();
     return wire.serve(c, 'GET /previews/{branch}', { branch }, () => {
       const isBuilt = builds.builds.some((one) => one.branch === branch);
-      const [page] = siteFiles(`${domains[0]} · ${branch}`, sitePaths(12));
-      const headers = { 'content-type': 'text/html; charset=utf-8' };
-      return isBuilt && page ? new Response(page.content, { headers }) : refuse(404, 'No such preview');
+      const files = siteFiles(domains[0] ?? '', sitePaths(12), branch, `./${encodeURIComponent(branch)}/`);
+      const found = isBuilt && files.find(({ name }) => name === file);
+      const type = file.endsWith('.css') ? 'text/css' : 'text/html';
+      const headers = { 'content-type': `${type}; charset=utf-8` };
+      return found ? new Response(found.content, { headers }) : refuse(404, 'No such preview');
     });
   });
 

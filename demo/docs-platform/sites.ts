@@ -61,7 +61,7 @@ const TOPICS = [
 ];
 
 /** `/introduction` and every topic in every section: 330 pages and more. */
-const SITE_PATHS = [
+export const SITE_PATHS = [
   '/introduction',
   ...SECTIONS.flatMap((part) => TOPICS.map((topic) => `/${part}/${topic}`)),
 ];

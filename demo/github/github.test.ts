@@ -88,3 +88,60 @@ test('it refuses a wrong token and what is not there, and takes faults', async (
   await expect(dispatch()).rejects.toThrow('fetch failed');
   expect(github.runs).toHaveLength(1);
 });
+
+test('over a limit, it refuses every call until the end; only the hourly one shows in the headers', async () => {
+  const { github, clock, dispatch } = standIn();
+  for (const [kind, remaining] of [
+    ['secondary', '4990'],
+    ['hourly', '0'],
+  ] as const) {
+    github.limit(kind, 60_000);
+    const url = `http://api.github.test${WORKFLOW}/dispatches`;
+    const { status, headers } = await github.fetch(url, { method: 'POST' });
+    expect([status, headers.get('x-ratelimit-remaining')]).toEqual([403, remaining]);
+    expect(headers.get('retry-after')).toBeNull();
+    clock.ms += 60_000;
+  }
+  expect((await dispatch()).status).toBe(204);
+});
+
+test('a renamed repository is at its number, and its old address redirects there', async () => {
+  const { github, call, dispatch } = standIn();
+  await dispatch();
+  const [{ id = 0 } = {}] = github.runs;
+  github.rename('acme/infra', 'acme/platform');
+  const redirect = {
+    redirect: 'manual',
+    headers: { authorization: `Bearer ${github.token}`, 'user-agent': 'x' },
+  } as const;
+  const path = `http://api.github.test/repos/acme/infra/actions/runs/${id}`;
+  const moved = await github.fetch(path, redirect);
+  const location = moved.headers.get('location') ?? '';
+  expect([moved.status, new URL(location).pathname]).toEqual([
+    301,
+    `/repositories/123000/actions/runs/${id}`,
+  ]);
+  expect((await call(new URL(location).pathname)).body.id).toBe(id);
+  const posted = await github.fetch(`http://api.github.test${WORKFLOW}/dispatches`, {
+    ...redirect,
+    method: 'POST',
+  });
+  expect(posted.status).toBe(307);
+  expect(
+    (await call(`${WORKFLOW.replace('infra', 'platform')}/dispatches`, { ref: 'main', inputs: INPUTS }))
+      .status,
+  ).toBe(204);
+});
+
+test('a second attempt takes the place of the first', async () => {
+  const { github, clock, call, dispatch } = standIn();
+  github.plan({ conclusion: 'skipped' });
+  await dispatch();
+  clock.ms += 5000;
+  const read = async () => (await call(`/repos/acme/infra/actions/runs/${github.runs[0]?.id}`)).body;
+  expect(await read()).toMatchObject({ conclusion: 'skipped', run_attempt: 1 });
+  github.rerun({});
+  expect(await read()).toMatchObject({ status: 'in_progress', conclusion: null, run_attempt: 2 });
+  clock.ms += 5000;
+  expect(await read()).toMatchObject({ conclusion: 'success', created_at: '2026-09-21T12:00:00Z' });
+});

@@ -18,7 +18,7 @@ interface RunPlan {
   queuedMs?: number;
   /** From its start to its end. Default 1000. */
   durationMs?: number;
-  conclusion?: 'success' | 'failure' | 'cancelled' | 'timed_out';
+  conclusion?: 'success' | 'failure' | 'cancelled' | 'skipped' | 'timed_out';
 }
 
 interface Run {
@@ -29,8 +29,8 @@ interface Run {
   readonly workflow: string;
   readonly event: 'workflow_dispatch' | 'repository_dispatch';
   readonly title: string;
-  readonly atMs: number;
-  readonly plan: RunPlan;
+  /** A person may run it again. */
+  readonly attempts: { readonly atMs: number; readonly plan: RunPlan }[];
   /** The `inputs` or the `client_payload` that it was dispatched with. */
   readonly given: Record<string, unknown>;
 }
@@ -38,6 +38,8 @@ interface Run {
 interface StandInGitHubOptions {
   nowMs?: () => number;
   token?: string;
+  /** When the token ends, as the header says: `2026-12-20 11:05:12 UTC`. Default: never. */
+  expires?: string;
   /** By owner/name, with the workflows by file name. All have the branch `main` alone. */
   repositories?: Record<string, Record<string, Workflow>>;
   /** false: an Enterprise Server that does not know `return_run_details`. Default true. */
@@ -49,11 +51,20 @@ interface StandInGitHub {
   readonly wire: Wire;
   /** Reaches it inside this process, at any host name. */
   readonly fetch: typeof fetch;
+  /** The present one. */
   readonly token: string;
   /** All runs, oldest first. */
   readonly runs: readonly Run[];
   /** For one coming run. */
   plan(plan: RunPlan): void;
+  /** Runs the last run again, as a person does. */
+  rerun(plan: RunPlan): void;
+  /** From now on, all calls are over a limit for so long: the hourly one, or the secondary one, which says so in words alone. */
+  limit(kind: 'hourly' | 'secondary', ms: number): void;
+  /** The owner renames a repository. Its old address then redirects. */
+  rename(from: string, to: string): void;
+  /** The token ends, and a new one takes its place. */
+  renewToken(expires?: string): void;
   /** Listens on loopback. */
   listen(port?: number): Promise<{ url: string; close(): Promise<void> }>;
 }
@@ -77,37 +88,64 @@ const INFRA: Record<string, Workflow> = {
 };
 
 export function createStandInGitHub(options: StandInGitHubOptions = {}): StandInGitHub {
-  const { nowMs = Date.now, repositories = { 'acme/infra': INFRA }, runDetails = true } = options;
-  const token = options.token ?? `github_pat_${randomUUID().replaceAll('-', '')}`;
+  const { nowMs = Date.now, runDetails = true } = options;
+  const repositories = { ...(options.repositories ?? { 'acme/infra': INFRA }) };
+  const ids = Object.keys(repositories);
+  const newToken = () => `github_pat_${randomUUID().replaceAll('-', '')}`;
+  let { token = newToken(), expires } = options;
+  const renamed = new Map<string, string>();
+  let limited = { kind: 'hourly' as 'hourly' | 'secondary', untilMs: 0 };
   const wire = createWire(nowMs);
   const runs: Run[] = [];
   const plans: RunPlan[] = [];
   const app = new Hono<Env>();
 
   function start(run: Pick<Run, 'repository' | 'workflow' | 'event' | 'title' | 'given'>): Run {
-    const started = { ...run, id: 17_000_000_001 + runs.length, atMs: nowMs(), plan: plans.shift() ?? {} };
+    const attempts = [{ atMs: nowMs(), plan: plans.shift() ?? {} }];
+    const started = { ...run, id: 17_000_000_001 + runs.length, attempts };
     runs.push(started);
     noteCaused(`run ${started.id} of ${run.workflow}`);
     return started;
   }
 
+  /** What GitHub answers to any call before it looks at what is asked for. */
+  function answeredBefore(c: Context<Env>, method: string, repository: string): Response | undefined {
+    const { origin, pathname } = new URL(c.req.url);
+    if (nowMs() < limited.untilMs) return overLimit(limited.kind, limited.untilMs, nowMs());
+    const refused = unauthorized(c, token);
+    if (refused) return refused;
+    const to = renamed.get(repository);
+    if (to === undefined) return undefined;
+    const location = pathname.replace(`/repos/${repository}`, `${origin}/repositories/${idOf(to)}`);
+    const moved = { message: 'Moved Permanently', url: location, documentation_url: DOCS };
+    return Response.json(moved, { status: method === 'GET' ? 301 : 307, headers: { location } });
+  }
+
+  const renamedOf = (repository: string) => renamed.get(repository) ?? repository;
+  const idOf = (repository: string) => 123_000 + ids.indexOf(repository);
+
   function route(method: 'GET' | 'POST', template: string, answer: (call: ApiCall) => Response): void {
     const path = `/repos/{owner}/{repo}/${template}`;
-    app.on(method, path.replace(/\{(\w+)\}/gu, ':$1'), async (c) => {
-      const { owner, repo, ...params }: Record<string, string> = c.req.param();
-      const body = parsed(await c.req.text());
-      const repository = `${owner}/${repo}`;
-      return wire.serve(c, `${method} ${path}`, { repository, ...params, body }, () => {
-        const workflows = repositories[repository];
-        const isUnknown = params.workflow !== undefined && !workflows?.[params.workflow];
-        const refused = unauthorized(c, token);
-        if (refused) return refused;
-        if (!workflows || isUnknown) return refuse(404, 'Not Found');
-        if (method === 'POST' && !body) return refuse(400, 'Problems parsing JSON');
-        const { origin } = new URL(c.req.url);
-        return answer({ repository, workflows, params, body: body ?? {}, origin });
+    const paths = [path, `/repositories/{repositoryId}/${template}`];
+    for (const one of paths)
+      app.on(method, one.replace(/\{(\w+)\}/gu, ':$1'), async (c) => {
+        const { owner, repo, repositoryId, ...params }: Record<string, string> = c.req.param();
+        const body = parsed(await c.req.text());
+        const repository =
+          repositoryId === undefined ? `${owner}/${repo}` : (ids[Number(repositoryId) - 123_000] ?? '');
+        return wire.serve(c, `${method} ${path}`, { repository, ...params, body }, () => {
+          const workflows = repositories[repository];
+          const isUnknown = params.workflow !== undefined && !workflows?.[params.workflow];
+          const before = answeredBefore(c, method, repository);
+          if (before) return before;
+          if (!workflows || isUnknown) return refuse(404, 'Not Found');
+          if (method === 'POST' && !body) return refuse(400, 'Problems parsing JSON');
+          const { origin } = new URL(c.req.url);
+          const response = answer({ repository, workflows, params, body: body ?? {}, origin });
+          if (expires !== undefined) response.headers.set('github-authentication-token-expiration', expires);
+          return response;
+        });
       });
-    });
   }
 
   route('POST', 'actions/workflows/{workflow}/dispatches', (call) => {
@@ -143,7 +181,7 @@ export function createStandInGitHub(options: StandInGitHubOptions = {}): StandIn
   });
 
   route('GET', 'actions/runs/{run}', ({ repository, params, origin }) => {
-    const run = runs.find((one) => String(one.id) === params.run && one.repository === repository);
+    const run = runs.find((one) => String(one.id) === params.run && renamedOf(one.repository) === repository);
     return run ? Response.json(runBody(run, nowMs(), origin)) : refuse(404, 'Not Found');
   });
   app.notFound(async (c) =>
@@ -153,9 +191,26 @@ export function createStandInGitHub(options: StandInGitHubOptions = {}): StandIn
   return {
     wire,
     fetch: fetchOf(app),
-    token,
+    get token() {
+      return token;
+    },
     runs,
     plan: (plan) => void plans.push(plan),
+    rerun: (plan) => void runs.at(-1)?.attempts.push({ atMs: nowMs(), plan }),
+    limit(kind, ms) {
+      limited = { kind, untilMs: nowMs() + ms };
+    },
+    rename(from, to) {
+      renamed.delete(to);
+      renamed.set(from, to);
+      repositories[to] = repositories[from] ?? {};
+      delete repositories[from];
+      ids[ids.indexOf(from)] = to;
+    },
+    renewToken(until) {
+      token = newToken();
+      expires = until;
+    },
     listen: (port) => listenLocally(createServer(getRequestListener(app.fetch)), port),
   };
 }
@@ -185,7 +240,9 @@ function wrongInputs(known: Workflow['inputs'], given: Record<string, unknown>):
 const spelled = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
 /** A run as the API prints it, with the fields that clients read. */
-function runBody({ id, repository, workflow, event, title, atMs, plan }: Run, nowMs: number, origin: string) {
+function runBody({ id, repository, workflow, event, title, attempts }: Run, nowMs: number, origin: string) {
+  const [{ atMs: createdMs } = { atMs: 0 }] = attempts;
+  const { atMs, plan } = attempts.at(-1) ?? { atMs: 0, plan: {} };
   const startMs = atMs + (plan.queuedMs ?? 0);
   const isCompleted = nowMs >= startMs + (plan.durationMs ?? 1000);
   return {
@@ -197,7 +254,8 @@ function runBody({ id, repository, workflow, event, title, atMs, plan }: Run, no
     conclusion: isCompleted ? (plan.conclusion ?? 'success') : null,
     url: `${origin}/repos/${repository}/actions/runs/${id}`,
     html_url: `https://github.com/${repository}/actions/runs/${id}`,
-    created_at: spelled(atMs),
+    created_at: spelled(createdMs),
+    run_attempt: attempts.length,
   };
 }
 
@@ -213,7 +271,25 @@ function parsed(text: string): Record<string, unknown> | undefined {
   }
 }
 
-function refuse(status: number, message: string): Response {
-  const documentation_url = 'https://docs.github.com/rest';
-  return Response.json({ message, documentation_url, status: String(status) }, { status });
+const DOCS = 'https://docs.github.com/rest';
+
+function refuse(status: number, message: string, headers: Record<string, string> = {}): Response {
+  return Response.json({ message, documentation_url: DOCS, status: String(status) }, { status, headers });
+}
+
+function overLimit(kind: 'hourly' | 'secondary', untilMs: number, nowMs: number): Response {
+  const isHourly = kind === 'hourly';
+  const headers = {
+    date: new Date(nowMs).toUTCString(),
+    'x-ratelimit-limit': '5000',
+    'x-ratelimit-remaining': isHourly ? '0' : '4990',
+    'x-ratelimit-reset': String(Math.ceil((isHourly ? untilMs : untilMs + 1_800_000) / 1000)),
+  };
+  return isHourly
+    ? refuse(403, 'API rate limit exceeded for user ID 1.', headers)
+    : refuse(
+        403,
+        'You have exceeded a secondary rate limit. Please wait a few minutes before you try again.',
+        headers,
+      );
 }

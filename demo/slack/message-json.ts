@@ -27,6 +27,7 @@ export function messageJson(
       app_id: bot.appId,
       bot_profile: { id: bot.botId, app_id: bot.appId, name: 'Docket', team_id: team.id, deleted: false },
     }),
+    ...(message.otherBotId && { bot_id: message.otherBotId }),
     ...(message.clientMsgId && { client_msg_id: message.clientMsgId }),
     ...(blocks.length > 0 && { blocks }),
     ...(message.attachments && { attachments: message.attachments }),

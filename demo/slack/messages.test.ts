@@ -33,6 +33,9 @@ test('updates are refused above 4,000 bytes and on messages of others', async ()
     'cant_update_message',
   );
   expect((await refusal(web.chat.delete({ channel, ts: hers }))).error).toBe('cant_delete_message');
+  slack.refuses.deletions = 'compliance_exports_prevent_deletion';
+  expect((await refusal(web.chat.delete({ channel, ts }))).error).toBe('compliance_exports_prevent_deletion');
+  delete slack.refuses.deletions;
   await web.chat.delete({ channel, ts });
   expect((await refusal(web.chat.update({ channel, ts, text: 'x' }))).error).toBe('message_not_found');
 });

@@ -153,6 +153,7 @@ const remove = defineMethod({
   args: z.object({ channel: z.string(), ts }),
   run(inside, args) {
     const [channel, message] = ownMessage(inside, args.channel, args.ts, 'cant_delete_message');
+    if (inside.refuses.deletions) throw new Refused(inside.refuses.deletions, {}, 'ordered');
     inside.workspace.remove(message);
     return { channel: channel.id, ts: message.ts };
   },

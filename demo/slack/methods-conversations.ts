@@ -94,6 +94,9 @@ const history = defineMethod({
   },
 });
 
+/** Slack may end a page early though there is more: only `has_more` and the cursor say so. */
+const SHORT_PAGE = 200;
+
 const replies = defineMethod({
   tier: 'T3',
   scopes: HISTORY_SCOPES,
@@ -108,7 +111,7 @@ const replies = defineMethod({
     const { messages: shown, rest } = page(
       inside,
       answers.filter((message) => within(args, message)),
-      args,
+      { ...args, limit: Math.min(args.limit, SHORT_PAGE) },
     );
     // The parent opens every page, also when it lies outside of the window.
     return { messages: [root, ...shown].map((message) => show(inside, args, message)), ...rest };

@@ -8,6 +8,8 @@ export interface Refuses {
   /** `data_visualization`, which not every workspace has yet. */
   charts?: true;
   tables?: true;
+  /** `chat.delete`, with this code: the compliance exports or the settings of the workspace prevent it. */
+  deletions?: 'compliance_exports_prevent_deletion' | 'cant_delete_message';
   /** An administrator has switched files off, or the app was installed without their scopes. */
   files?: 'disabled' | 'scope';
 }

@@ -41,6 +41,8 @@ export interface SentMessage extends Content {
   files?: { id: string; name: string }[];
   /** Messages that it shares. */
   attachments?: Record<string, unknown>[];
+  /** Set for messages of apps other than Docket. */
+  otherBotId?: string;
   /** Set for messages of people. */
   clientMsgId?: string;
   editedTs?: string;

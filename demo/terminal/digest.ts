@@ -2,19 +2,16 @@ import type { StandInPlatform } from '../docs-platform/platform.ts';
 import type { Person } from '../slack/person.ts';
 import type { Answer } from '../slack/requests.ts';
 import type { StandInSlack } from '../slack/slack.ts';
+import { LABELS, SAYS, TERMINAL } from '../words.ts';
 import type { Until } from './agent-thread.ts';
 import type { Screen } from './print.ts';
 
 const RANGE = '/docs-digest last week';
-const CREATE = '/docs-digest create';
 const SEARCH = 'sso okta';
 const DAYS_BACK = 14;
 const DAY_MS = 86_400_000;
 
-/**
- * Ben asks for the digest of last week, Ana has the docs agent work on what it says, and reads under it what came of that.
- * Then they have it every week.
- */
+/** Ben asks for the digest of last week, Ana has the docs agent work on what it says, and reads under it what came of that. */
 export async function showDigest(
   slack: StandInSlack,
   platform: StandInPlatform,
@@ -28,7 +25,7 @@ export async function showDigest(
     slack.messages
       .filter(({ from, threadTs }) => from === 'docket' && threadTs === undefined)
       .map((message) => slack.read(message))
-      .filter((text) => text.includes('docs agent · '));
+      .filter((text) => SAYS.agentCard.test(text));
   // Whichever week it is, readers look for one thing in vain.
   for (let back = 0; back <= DAYS_BACK; back += 1) {
     const day = new Date(Date.now() - back * DAY_MS).toISOString().slice(0, 10);
@@ -37,30 +34,30 @@ export async function showDigest(
 
   screen.printEvent('types', 'Ben types', [RANGE]);
   accepted(await ben.types('#docs', RANGE));
-  const line = await until('what readers looked for', () => written('Searched, nothing clicked'));
+  const line = await until('what readers looked for', () => written(SAYS.searched));
   await until('the list of all pages', () => written('.csv'));
 
   // The agent works until both threads say so, so that the demo is the same on a slow machine.
   platform.agent.plan({ hold: true });
-  screen.printEvent('clicks', 'Ana clicks', ['[Ask the agent], below the search that led nowhere'], true);
-  accepted(await ana.clicks(line, 'Ask the agent', { below: 'Searched, nothing clicked' }));
+  screen.printEvent(
+    'clicks',
+    'Ana clicks',
+    [`[${LABELS.askAgent}], below the search that led nowhere`],
+    true,
+  );
+  accepted(await ana.clicks(line, LABELS.askAgent, { below: SAYS.searched }));
   await showModal(ana, screen, until);
-  screen.printEvent('clicks', 'Ana clicks', ['[Ask]']);
+  screen.printEvent('clicks', 'Ana clicks', [`[${LABELS.ask}]`]);
   accepted(await ana.submits());
-  await until('the word under the digest', () => written(`The docs agent was asked about "${SEARCH}"`));
-  await until('the word that it was sent', () => written('⏳ "Readers searched'));
+  await until('the word under the digest', () => written(TERMINAL.askedAboutSearch(SEARCH)));
+  await until('the word that it was sent', () => written(TERMINAL.searchSent));
   platform.agent.finish(platform.agent.messages.at(-1)?.jobId ?? '');
-  await until('the pull request under the digest', () => written(`for "${SEARCH}".`));
-  await until('the end of the work in its own thread', () => written('opened a pull request for "Readers'));
-  await until('the word "Ready" in both cards', () => cards().every((card) => /^✅ Ready · /u.test(card)));
-
-  screen.printEvent('types', 'Ana types', [CREATE]);
-  accepted(await ana.types('#docs', CREATE));
-  await showModal(ana, screen, until);
-  screen.printEvent('clicks', 'Ana clicks', ['[Set up]']);
-  accepted(await ana.submits());
-  await until('the word that it is set up', () =>
-    slack.ephemerals.find((message) => slack.read(message).includes('first one')),
+  await until('the pull request under the digest', () =>
+    slack.messages.some((message) => SAYS.pullRequestOfRow.test(slack.read(message))),
+  );
+  await until('the end of the work in its own thread', () => written(TERMINAL.pullRequestOfSearch));
+  await until('the word "Ready" in both cards', () =>
+    cards().every((card) => card.startsWith(TERMINAL.agentReady)),
   );
 }
 

@@ -3,6 +3,7 @@ import { join } from 'node:path';
 import { describe, expect, test } from 'vitest';
 import { processesWith } from '../../test/support/processes.ts';
 import { startDemo } from '../test-support/start.ts';
+import { LABELS, TERMINAL } from '../words.ts';
 
 /** On a busy machine; a kill that hits the bot in the act adds half a minute. */
 const LIMIT_MS = 120_000;
@@ -25,7 +26,7 @@ function plain(output: string): string {
 }
 
 describe.concurrent('the demo', () => {
-  test('tells an export down to the bundle, an instruction to the agent and a digest, and leaves nothing but the bundle', {
+  test('tells an export down to the bundle, a request to the agent and a digest, and leaves nothing but the bundle', {
     timeout: LIMIT_MS,
   }, async (context) => {
     const { ends, folder } = startDemo(context, ['--terminal']);
@@ -42,8 +43,8 @@ describe.concurrent('the demo', () => {
     expect(text.startsWith(INTRODUCTION)).toBe(true);
     expect(text).toContain(BUNDLE);
     expect(text.endsWith(CONCLUSION)).toBe(true);
-    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(15);
-    expect(lines).toContain('Docket edits ✎  └ ⏳ Exporting · ▰▱ N% · N pages so far · started AGO');
+    expect(lines.filter((line) => /^Docket (posts|replies)/.test(line))).toHaveLength(TERMINAL.posts);
+    expect(lines).toContain(`Docket edits ✎  └ ${TERMINAL.progress}`);
 
     expect(left).toEqual([expect.stringMatching(/^docket-demo-/)]);
     expect(readdirSync(join(folder, left[0] ?? ''))).toEqual(['docs.acme.com']);
@@ -94,17 +95,17 @@ Ana types       /docs-export docs.acme.com
 const PEOPLE = [
   'Ana types       /docs-export docs.acme.com',
   'Ben types       /docs-export docs.acme.com',
-  'Only Ben sees   docs.acme.com is already being exported: N%, started by ana N s ago.',
+  `Only Ben sees   ${TERMINAL.alreadyRuns}`,
   'We kill Docket  kill -9 PID, in the middle of the export',
   'We start it     A new process on the same data goes on, and nobody asks again.',
-  'Docket replies  └ ✅ @ana docs.acme.com is exported · 128 pages · N kB · took N s',
-  'Ana clicks      [Download bundle]',
+  `Docket replies  └ ${TERMINAL.exported}`,
+  `Ana clicks      [${LABELS.download}]`,
 ];
 const CARD = [
-  'Docket posts    🕒 Queued · docs.acme.com',
-  'Docket edits ✎  ⏳ Exporting · docs.acme.com',
-  'Docket edits ✎  ✅ docs.acme.com exported · 128 pages · N s',
-  'Ana clicks      [Download bundle]',
+  `Docket posts    ${TERMINAL.cardQueued}`,
+  `Docket edits ✎  ${TERMINAL.cardExporting}`,
+  `Docket edits ✎  ${TERMINAL.cardDone}`,
+  `Ana clicks      [${LABELS.download}]`,
 ];
 
 const AGENT = [
@@ -112,15 +113,15 @@ const AGENT = [
   'Ana replies     └ Also add error handling to the quickstart.',
 ];
 
-const DIGEST = ['Ben types       /docs-digest last week', 'Ana types       /docs-digest create'];
+const DIGEST = ['Ben types       /docs-digest last week'];
 
-const BUNDLE = `Ana clicks      [Download bundle]
+const BUNDLE = `Ana clicks      [${LABELS.download}]
                          Unpacked into /tmp/docket-demo-X/docs.acme.com:
                            index.html
 `;
 
 const CONCLUSION = `
-Seen    1 start and 2 instructions at the platform, 15 messages, 3 mentions; killed once.
+Seen    1 start and 2 agent requests at the platform, ${TERMINAL.posts} messages, ${TERMINAL.mentions} mentions; killed once.
 Bundle  130 files, to look at in a browser: file:///tmp/docket-demo-X/docs.acme.com/index.html
 Next    npm test; then README.md, for a Slack workspace of your own.
 `;

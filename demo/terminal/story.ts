@@ -1,5 +1,5 @@
 // npm run demo -- --terminal: one export in a Slack on this machine, from the command to the unpacked bundle, one
-// instruction to the docs agent, and one digest whose numbers lead to another.
+// request to the docs agent, and one digest whose numbers lead to another.
 import { mkdtempSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -11,6 +11,7 @@ import { freePort } from '../ports.ts';
 import { clickableIn } from '../slack/clickable.ts';
 import { createStandInSlack } from '../slack/slack.ts';
 import type { SentMessage } from '../slack/workspace.ts';
+import { LABELS, SAYS, TERMINAL } from '../words.ts';
 import { showAgentThread } from './agent-thread.ts';
 import { createBot } from './bot.ts';
 import { downloadBundle, unpack } from './bundle.ts';
@@ -107,7 +108,7 @@ async function story(): Promise<string[]> {
   printMessages(slack, screen);
   screen.printEvent('types', 'Ana types', [COMMAND]);
   await answered(ana.types('#docs', COMMAND));
-  await until('progress in the thread', () => reads(/\d%/));
+  await until('progress in the thread', () => reads(SAYS.progress));
   screen.printEvent('types', 'Ben types', [COMMAND]);
   await answered(ben.types('#docs', COMMAND));
 
@@ -122,14 +123,14 @@ async function story(): Promise<string[]> {
   platform.release(DOMAIN);
 
   const ending = await until('the end of the export', () => written().find(isEnding));
-  const { url } = clickableIn(ending.blocks, 'Download bundle').element;
+  const { url } = clickableIn(ending.blocks, LABELS.download).element;
   await until(
-    'the result on the card, and the times in its thread',
-    () => reads(/^✅ \S+ exported · \d+ pages .*\nStatic export/) && reads(/^requested .* · finished /),
+    'the result on the card, and the end of its progress',
+    () => reads(TERMINAL.exportCardDone) && !reads(SAYS.progress),
   );
-  screen.printEvent('clicks', 'Ana clicks', ['[Download bundle]']);
+  screen.printEvent('clicks', 'Ana clicks', [`[${LABELS.download}]`]);
   awaited = 'the bundle';
-  await answered(ana.clicks(ending, 'Download bundle'));
+  await answered(ana.clicks(ending, LABELS.download));
   const files = unpack(await downloadBundle(String(url)), bundleFolder);
   screen.printMore(`Unpacked into ${bundleFolder}:`);
   screen.printMore(
@@ -147,7 +148,7 @@ function until<T>(what: string, check: () => T | undefined | false): Promise<T> 
   return slack.until(() => {
     const ending = written().find(isEnding);
     const isRefused = slack.ephemerals.some((one) => slack.read(one).startsWith('❌'));
-    if (isRefused || (ending && !/is exported/.test(slack.read(ending))))
+    if (isRefused || (ending && !SAYS.exported.test(slack.read(ending))))
       throw new Error('The export ended in another way.');
     return check();
   }, WAIT_MS);
@@ -158,7 +159,7 @@ function written(): SentMessage[] {
 }
 
 function reads(pattern: RegExp): boolean {
-  return written().some((message) => pattern.test(slack.read(message)));
+  return written().some((message) => !message.deleted && pattern.test(slack.read(message)));
 }
 
 function isEnding({ notifies }: SentMessage): boolean {
@@ -186,9 +187,9 @@ function checkPromises(): void {
     mentions: written().flatMap(({ notifies }) => notifies).length,
   };
   const { starts, messages, mentions } = counts;
-  if (starts !== 1 || messages !== 15 || mentions !== 3)
+  if (starts !== 1 || messages !== TERMINAL.posts || mentions !== TERMINAL.mentions)
     throw new Error(
-      `1 start, 15 messages and 3 mentions were promised; there are ${JSON.stringify(counts)}.`,
+      `1 start, ${TERMINAL.posts} messages and ${TERMINAL.mentions} mentions were promised; there are ${JSON.stringify(counts)}.`,
     );
   const objections = [...slack.violations, ...slack.limited.map(({ name }) => `${name}: called too often`)];
   if (objections.length > 0) throw new Error(`Slack would have objected:\n  ${objections.join('\n  ')}`);
@@ -208,7 +209,7 @@ function conclude(files: string[]): void {
   const index = pathToFileURL(join(bundleFolder, 'index.html')).href;
   screen.print('');
   screen.print(
-    '1 start and 2 instructions at the platform, 15 messages, 3 mentions; killed once.',
+    `1 start and 2 agent requests at the platform, ${TERMINAL.posts} messages, ${TERMINAL.mentions} mentions; killed once.`,
     'Seen    ',
   );
   screen.print(`${files.length} files, to look at in a browser: ${index}`, 'Bundle  ');

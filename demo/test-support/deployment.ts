@@ -14,13 +14,20 @@ export interface Webhook {
   atMs?: number;
   secret?: string;
   data?: object;
+  askedAt?: string;
+  /** What is signed in place of an event. */
+  body?: string;
   /** In place of the real ones. */
   headers?: Record<string, string>;
 }
 
 /** A signed webhook as Docket sends it, for `fetch`. */
-export function webhook({ id = 'msg_a_1_0', atMs = Date.now(), secret, data, headers }: Webhook = {}) {
-  const body = JSON.stringify({ type: 'export.ready', timestamp: new Date(atMs).toISOString(), data });
+export function webhook({ id = 'msg_a_1_0', atMs = Date.now(), secret, headers, ...rest }: Webhook = {}) {
+  const {
+    data,
+    askedAt,
+    body = JSON.stringify({ type: 'export.ready', timestamp: new Date(atMs), askedAt, data }),
+  } = rest;
   const signed = { 'webhook-id': id, 'webhook-timestamp': String(Math.floor(atMs / 1000)) };
   const signature = signatureOf(signed, body, secret);
   const all = { 'content-type': 'application/json', ...signed, 'webhook-signature': signature, ...headers };

@@ -7,7 +7,7 @@ import { type ThreadRun, threadRun } from '../jobs/agent/thread/record.ts';
 import { addProblem } from '../jobs/agent/thread/send.ts';
 import { cardKey as threadCardKey, threadMessages } from '../jobs/agent/thread/view.ts';
 import { dispatchStep } from '../jobs/deployment/job.ts';
-import { endUpdate, type UpdateRun, updateRun } from '../jobs/deployment/record.ts';
+import { earlierOf, endUpdate, type UpdateRun, updateRun, withEarlier } from '../jobs/deployment/record.ts';
 import { updateMessages } from '../jobs/deployment/view.ts';
 import { type EditionRun, editionRun, pagesKey, rootKey, weeklyId } from '../jobs/digest/edition/record.ts';
 import { editionMessages } from '../jobs/digest/edition/view.ts';
@@ -38,7 +38,9 @@ const CONNECT_MS = 5000;
 /** Closes the open work in the data of a stopped Docket, prints the counts, and ends the process. */
 async function main(env: NodeJS.ProcessEnv): Promise<void> {
   try {
-    const settings = readSettings(env);
+    const file = readEnvFile(fileURLToPath(new URL('../../.env', import.meta.url)));
+    if (file.problem !== undefined) throw new OperatorError(file.problem);
+    const settings = readPartialSettings({ ...file.values, ...env });
     const external = redisAddressOf(settings);
     const work = external ? await closeAt(external) : await closeEmbedded(settings.dataDir, env.PATH ?? '');
     process.stdout.write(textOf(work), () => process.exit(0));
@@ -46,12 +48,6 @@ async function main(env: NodeJS.ProcessEnv): Promise<void> {
     if (!(error instanceof OperatorError)) throw error;
     process.stderr.write(`${error.message}\n`, () => process.exit(1));
   }
-}
-
-function readSettings(env: NodeJS.ProcessEnv) {
-  const file = readEnvFile(fileURLToPath(new URL('../../.env', import.meta.url)));
-  if (file.problem !== undefined) throw new OperatorError(file.problem);
-  return readPartialSettings({ ...file.values, ...env });
 }
 
 /** Docket's own Redis runs during this. If Docket is running, its folder is locked. */
@@ -81,7 +77,6 @@ async function closeAt(address: RedisAddress) {
   }
 }
 
-/** Returns the text that the command prints. */
 const textOf = ({ exports, instructions, skipped }: Awaited<ReturnType<typeof closeOpenWork>>) =>
   `Exports whose start people are asked about: ${exports}
 Instructions to the agent that people are asked about: ${instructions}
@@ -144,7 +139,11 @@ export async function closeOpenWork(redis: RedisClient) {
       await runs.unlist(run, true);
       await redis.del(keys.run(run.id));
       work.skipped += 1;
-    } else if (run.state !== 'ended') await runs.save(withoutFiles(run));
+    } else if (run.state !== 'ended') {
+      // A file cannot be searched in Slack, so no further one is shared.
+      const sections = run.sections.filter((section) => section !== 'csv');
+      await runs.saveStep({ ...run, sections, ...(run.csv?.state !== 'done' && { csv: undefined }) });
+    }
   }
 
   /** Returns an active schedule whose due times before now are skipped; undefined for others. */
@@ -168,22 +167,31 @@ export async function closeOpenWork(redis: RedisClient) {
   async function closeSchedule(run: ScheduleRun) {
     const next = await skipDue(run, [`${run.id}.test`]);
     if (next === undefined) return;
-    await runs.save({ ...next, alert: undefined });
+    await runs.saveStep({ ...next, alert: undefined });
     // A person may have sent it by hand.
     const { name, range } = lastCompleteWeek(next.nextAtMs);
     const edition = { id: weeklyId(run, name) };
     await search(Date.parse(range.to), [], [rootKey(edition), pagesKey(edition)]);
   }
 
-  /** A workflow must not start twice, so a person is asked; a renewed link could bring an earlier export back. */
+  /**
+   * A workflow must not start twice, so a person is asked. A webhook or a renewed link could bring an earlier export back:
+   * its messages have a time limit, which those of workflows have not.
+   */
   async function closeUpdate(run: UpdateRun) {
-    await search(run.sinceMs, updateMessages(run), [`${run.id}.question.${run.attempt}`]);
-    const { state, notifiedAtMs, renewAtMs } = run;
-    const isRenewed = state === 'notified' ? renewAtMs !== undefined : notifiedAtMs !== undefined;
-    if (isRenewed && !['unknown', 'ended'].includes(state))
-      await runs.save(endUpdate(run, { kind: 'restored' }, nowMs));
-    else if (['accepted', 'notifying'].includes(state))
-      await writeIntent(redis, run, dispatchStep(run), LONG_AGO);
+    const later = ['question', 'trouble'].map((name) => `${run.id}.${name}.${run.attempt}`);
+    await search(run.sinceMs, updateMessages(run), later);
+    const close = (one: UpdateRun) => {
+      const isSent =
+        ['accepted', 'linking'].includes(one.state) ||
+        (one.state === 'notifying' && (one.notifyUntilMs ?? one.notifiedAtMs));
+      const isRenewed = one.state === 'notified' && one.renewAtMs !== undefined;
+      return isSent || isRenewed ? endUpdate(one, { kind: 'restored' }, nowMs) : one;
+    };
+    const earlier = earlierOf(run);
+    const closed = close(earlier ? withEarlier(run, close(earlier)) : run);
+    const kept = earlier || closed !== run ? (await runs.saveStep(closed))?.run : run;
+    if (kept?.state === 'notifying') await writeIntent(redis, kept, dispatchStep(kept), LONG_AGO);
   }
 
   async function closeSite(run: SiteRun) {
@@ -193,7 +201,7 @@ export async function closeOpenWork(redis: RedisClient) {
       await writeIntent(redis, run, siteStartStep(run), LONG_AGO);
     // The exports that follow it may have been started since: schedules get their entries now, and skip them.
     if (run.state === 'watching' && run.branch === undefined)
-      await wakeSchedules(run, { runs, wake: async () => {} });
+      await wakeSchedules(run, { runs, teamsOf: () => teams, wake: async () => {} });
   }
 
   async function closeLink(run: ExportRun) {
@@ -212,7 +220,10 @@ export async function closeOpenWork(redis: RedisClient) {
     link: (id) => ifFound(runs.load(id, exportRun), closeLink),
   };
 
-  const active = Object.groupBy(await runs.active(), ({ job }) => (job === 'site' ? 'first' : 'then'));
+  const all = await runs.active();
+  const found = await Promise.all(all.map(({ id }) => redis.hget(keys.run(id), 'team')));
+  const teams = [...new Set(found.flatMap((team) => team ?? []))];
+  const active = Object.groupBy(all, ({ job }) => (job === 'site' ? 'first' : 'then'));
   for (const { job, id } of [...(active.first ?? []), ...(active.then ?? [])]) await closers[job]?.(id);
   for (const key of await redis.zrange(keys.undelivered(), '0', '-1'))
     await search(Number(await redis.hget(keys.message(key), 'behindSinceMs')), [{ key }]);
@@ -226,12 +237,5 @@ async function ifFound<T>(loading: Promise<T | undefined>, close: (found: T) => 
   });
   if (found !== undefined) await close(found);
 }
-
-/** A file cannot be searched in Slack, so no further one is shared. */
-const withoutFiles = (run: EditionRun): EditionRun => ({
-  ...run,
-  sections: run.sections.filter((section) => section !== 'csv'),
-  ...(run.csv?.state !== 'done' && { csv: undefined }),
-});
 
 if (import.meta.main) await main(process.env);

@@ -4,7 +4,6 @@ import type {
   MessageShortcut,
   SlackShortcut,
   SlashCommand,
-  ViewOutput,
   ViewSubmitAction,
 } from '@slack/bolt';
 import type { ModalView } from '@slack/types';
@@ -166,12 +165,15 @@ export function bind(app: App, parts: BindParts) {
       ack({ response_action: 'update', view: noticeView(view.title.text, message) });
     const modal = modals.get(view.callback_id);
     const origin = modalOrigin.safeParse(parseJson(view.private_metadata)).data;
-    if (modal === undefined || origin === undefined) return update(outdated.modal);
+    const about = (modal?.about ?? z.unknown()).safeParse(origin?.about);
+    const fields = modalFields.safeParse(view.state?.values);
+    if (modal === undefined || origin === undefined || !about.success || !fields.success)
+      return update(outdated.modal);
     const submitter = callerOfModal(body, origin, receivedAtMs);
-    const { values, ticked } = fieldsOf(view);
+    const { values, ticked } = valuesOf(fields.data);
     const result = await gate.pass(
       ...(['modal', modal.callbackId, modal.may, submitter] as const),
-      (caller, tools) => modal.submit(values, caller, tools, { ticked, about: origin.about }),
+      (caller, tools) => modal.submit(values, caller, tools, { ticked, about: about.data }),
     );
     if (!('kind' in result)) return update(result);
     if (result.kind === 'problems') return ack({ response_action: 'errors', errors: result.problems });
@@ -225,12 +227,28 @@ function messageOf({ message, message_ts: ts, action_ts: chosenTs }: MessageShor
   return { ts, ...(inThread && { threadTs }), content: { text, blocks, attachments }, chosenTs };
 }
 
-/** The fields of a submitted modal, by block id: typed and chosen values, and those of ticked checkboxes. */
-function fieldsOf({ state }: ViewOutput) {
+const option = z.object({ value: z.string() });
+
+/** The fields of a submitted modal, by block id. Each block has one input. */
+const modalFields = z.record(
+  z.string(),
+  z.record(
+    z.string(),
+    z.object({
+      value: z.string().nullish(),
+      selected_option: option.nullish(),
+      selected_conversation: z.string().nullish(),
+      selected_time: z.string().nullish(),
+      selected_options: z.array(option).nullish(),
+    }),
+  ),
+);
+
+/** The typed and chosen values, and those of ticked checkboxes. */
+function valuesOf(fields: z.infer<typeof modalFields>) {
   const values: ModalValues = {};
   const ticked: Record<string, string[]> = {};
-  for (const [blockId, inputs] of Object.entries(state.values)) {
-    // Each block has one input.
+  for (const [blockId, inputs] of Object.entries(fields)) {
     const [input] = Object.values(inputs);
     const chosen = input?.selected_option?.value ?? input?.selected_conversation ?? input?.selected_time;
     const value = input?.value ?? chosen ?? '';

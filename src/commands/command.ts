@@ -1,10 +1,13 @@
+import type { ModalView } from '@slack/types';
 import { commandHelp } from '../jobs/help-view.ts';
 import { readTypedJob, type TypedJob } from '../jobs/typed-job.ts';
 import type { Permission } from '../policy.ts';
 import { nearest } from '../runtime/edit-distance.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
+import { SLACK_LIMITS } from '../slack/limits.ts';
+import { choiceField, formView } from '../slack/modals.ts';
 import { cut, orList, singleLine, stripInvisible } from '../slack/text.ts';
-import type { Caller, CommandTools } from './intake.ts';
+import { type Caller, type CommandTools, UserFacingError } from './intake.ts';
 
 /** The parsed value, or the problem with its fix, in one line. */
 export type Parsed<Value, Problem = string | Part[]> =
@@ -182,7 +185,6 @@ function nearestName(name: string, known: string[]): string | undefined {
   return nearest(name, known, ({ length }) => Math.max(1, Math.floor(length / 3)));
 }
 
-/** By name. */
 type Flags = ReadonlyMap<string, Flag>;
 
 /** An argument, or a flag with its `name` in lower case, and its position in the text. The value has no quotes. */
@@ -217,7 +219,6 @@ function tokenize(text: string, flags: Flags): Token[] {
   return tokens;
 }
 
-/** Returns whether a flag takes the next token as its value. */
 function continues({ name, value }: Token, next: string, flags: Flags): boolean {
   const takes = flags.get(name ?? '')?.takes ?? 'nothing';
   if (value === undefined) return takes !== 'nothing';
@@ -302,13 +303,40 @@ export const subcommand = <
   },
 ) => ({ args: {}, flags: {}, ...one }) as Subcommand;
 
+export const PROJECT_CALLBACK = 'command.project';
+
+/** Characters of a command that a form keeps: its metadata has room for no more, escaped. */
+const MAX_KEPT = 1000;
+
+/** Asks which project a command is about. */
+export const projectView = (names: readonly string[]): ModalView =>
+  formView({
+    title: 'Which project?',
+    submit: 'Continue',
+    callback: PROJECT_CALLBACK,
+    fields: [
+      choiceField({
+        ...{ block: 'project', label: 'Project' },
+        choices: names.slice(0, SLACK_LIMITS.selectOptions).map((name) => ({ label: name, value: name })),
+      }),
+    ],
+  });
+
 /** A slash command that parses the text, answers `help` and unclear input itself, and runs the rest. */
 export function defineCommand(parts: Omit<SlashCommand, 'run'>): SlashCommand {
   return {
     ...parts,
     async run(text, caller, tools) {
       const read = readCommand(parts.name, parts.subcommands, text);
-      if (read.kind === 'subcommand') return read.subcommand.run(read.input, caller, tools);
+      if (read.kind === 'subcommand')
+        return read.subcommand.run(read.input, caller, tools).catch((error: unknown) => {
+          const projects = error instanceof UserFacingError ? error.projects : [];
+          if (projects.length === 0 || text.length > MAX_KEPT) throw error;
+          // If the form cannot be opened, the reply says how to type the project.
+          return tools
+            .openModal(caller, projectView(projects), { command: parts.name, text })
+            .catch(() => Promise.reject(error));
+        });
       return read.kind === 'help' ? helpMessage(parts) : message([read.problem]);
     },
   };

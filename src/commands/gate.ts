@@ -34,13 +34,14 @@ interface GateParts {
 /** Maximum delay of an answer by an audit line; the log has it as well. */
 const AUDIT_TIMEOUT_MS = 200;
 
-const personUnknown =
-  'Slack took too long to say who you are, so nothing was started. Try again in a moment.';
-const slackUnavailable =
-  "I can't reach Slack's API right now, so nothing was started. Try again in a minute.";
-const orgWide =
-  "I'm installed for the whole organization, but I can only work in one workspace. Nothing was started.";
-const otherWorkspace = 'This Docket belongs to another workspace. Nothing was started.';
+/** Answers to requests of people or workspaces that cannot be checked. */
+export const gateAnswers = {
+  personUnknown: 'Slack took too long to say who you are, so nothing was started. Try again in a moment.',
+  slackUnavailable: "I can't reach Slack's API right now, so nothing was started. Try again in a minute.",
+  orgWide:
+    "I'm installed for the whole organization, but I can only work in one workspace. Nothing was started.",
+  otherWorkspace: 'This Docket belongs to another workspace. Nothing was started.',
+};
 
 const outdatedMessage = (what: string, instead: string) =>
   message([`This ${what} is from another version of me and no longer works. ${instead}`]);
@@ -48,8 +49,8 @@ const outdatedMessage = (what: string, instead: string) =>
 /** Answers to requests that this version does not know, or no longer knows. */
 export const outdated = {
   button: outdatedMessage('button', 'Use a newer message, or type the command again.'),
-  command: outdatedMessage('command', 'The people who run me need to reinstall me with my new manifest.'),
-  modal: outdatedMessage('dialog', 'Open it again.'),
+  command: outdatedMessage('command', 'Ask your Docket admins to reinstall me with my new manifest.'),
+  modal: outdatedMessage('form', 'Open it again.'),
   shortcut: outdatedMessage('shortcut', 'Reload Slack, then look for its new name.'),
 } as const;
 
@@ -73,7 +74,7 @@ export function createGate(parts: GateParts) {
     const bot = identity();
     if (bot === undefined) {
       metrics.refusals.add({ reason: 'slack_away' });
-      throw new UserFacingError(message([[isOrgWide() ? orgWide : slackUnavailable]]));
+      throw new UserFacingError(message([isOrgWide() ? gateAnswers.orgWide : gateAnswers.slackUnavailable]));
     }
     const { teamId, botUserId, url: workspaceUrl } = bot;
     const caller = { ...unverified, teamId };
@@ -81,7 +82,7 @@ export function createGate(parts: GateParts) {
       policy.check(caller.user.id, permission, { external: teamId !== unverified.teamId });
 
     /** Returns the person if they have the permission. Otherwise adds an audit line and throws `UserFacingError`. */
-    async function authorize(permission: Permission, subject = ''): Promise<PersonFacts> {
+    async function authorize(permission: Permission, subject = '', why?: string): Promise<PersonFacts> {
       const verdict = await check(permission);
       if (verdict.kind === 'allowed') return verdict.person;
       const { result, reason, text } = refusalOf(verdict, permission);
@@ -89,7 +90,7 @@ export function createGate(parts: GateParts) {
       const about = { what, user: caller.user.id, channel: caller.channel.id, team: unverified.teamId };
       log.warn({ ...about, subject, result }, 'a request was refused');
       await writeAudit(caller, { what, subject, result: `refused: ${result}` });
-      throw new UserFacingError(message([[text]]));
+      throw new UserFacingError(message([why, text]));
     }
 
     const { id, name, fullMember } = await authorize(may);
@@ -97,7 +98,7 @@ export function createGate(parts: GateParts) {
     return request(caller, {
       ...tools,
       audit: (line) => writeAudit(caller, { ...line, what }),
-      requirePermission: async (permission, subject) => void (await authorize(permission, subject)),
+      requirePermission: async (...required) => void (await authorize(...required)),
       hasPermission: async (permission) => (await check(permission)).kind === 'allowed',
       botUserId,
       workspaceUrl,
@@ -141,9 +142,13 @@ function refusalOf(
   if (verdict.kind === 'unknown')
     return verdict.missingScope
       ? { result: 'not known to Slack', reason: 'missing_scope', text: missingScopeText }
-      : { result: 'not known in time', reason: 'person_unknown', text: personUnknown };
+      : { result: 'not known in time', reason: 'person_unknown', text: gateAnswers.personUnknown };
   if (verdict.outsider)
-    return { result: 'another workspace', reason: 'another_workspace', text: otherWorkspace };
+    return {
+      result: 'another workspace',
+      reason: 'another_workspace',
+      text: gateAnswers.otherWorkspace,
+    };
   const text = notPermittedText(may, verdict.contacts);
   return { result: 'not permitted', reason: 'not_permitted', text };
 }

@@ -55,13 +55,13 @@ export interface CommandTools extends ConversationReaders {
   personZone: (userId: string) => Promise<string | undefined>;
   /** Adds an audit line about this request; never rejects. `subject` is a domain or a job id. */
   audit: (line: { subject: string; job?: string | undefined; result: string }) => Promise<void>;
-  /** Rejects with `UserFacingError`, after an audit line about `subject`, if this person lacks a further permission. */
-  requirePermission: (permission: Permission, subject: string) => Promise<void>;
+  /** Rejects with `UserFacingError`, `why` and the refusal, after an audit line about `subject`, if this person lacks a permission. */
+  requirePermission: (permission: Permission, subject: string, why?: string) => Promise<void>;
   /** Returns whether this person has a further permission, if Slack answers in time; adds no audit line. */
   hasPermission: (permission: Permission) => Promise<boolean>;
   /** Returns the latest lines of the audit log, `count` of each kind. */
   auditLines: (teamId: string, count: number) => Promise<AuditLines>;
-  /** Returns the message of `/docs-status`, within `timeoutMs`; never rejects. With `details` it has everything. */
+  /** Returns the message of `/docs-status` to a reader, within `timeoutMs`; never rejects. */
   systemStatus: ReturnType<typeof createSystemStatus>;
   /** Slack's user id of the app. */
   botUserId: string;
@@ -73,16 +73,19 @@ export interface CommandTools extends ConversationReaders {
 export class UserFacingError extends Error {
   override readonly name = 'UserFacingError';
   readonly reply: Message;
+  /** The projects of which a command has to name one; `reply` says how. */
+  readonly projects: readonly string[];
 
-  constructor(reply: Message) {
+  constructor(reply: Message, projects: readonly string[] = []) {
     super(reply.text);
     this.reply = reply;
+    this.projects = projects;
   }
 }
 
 export interface IntakeParts extends ConversationReaders {
   runs: RunStore;
-  threads: Pick<ThreadStore, 'followedIndex' | 'isClosed'>;
+  threads: Pick<ThreadStore, 'isClosed'>;
   wake: Wake;
   /** From the receipt of a request until its writes are refused, and the maximum duration of a claim. */
   timeoutMs: number;
@@ -92,13 +95,13 @@ export interface IntakeParts extends ConversationReaders {
   log: Log;
 }
 
-const storeUnavailable = message([
-  "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.",
-]);
-
-const outcomeUnknown = message([
-  "My database stopped answering, so I can't tell whether I accepted this. If nothing appears here within a minute, try again.",
-]);
+/** Answers to requests that Redis did not take, or may have taken. */
+export const intakeAnswers = {
+  storeUnavailable:
+    "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.",
+  outcomeUnknown:
+    "My database stopped answering, so I can't tell whether I accepted this. If nothing appears here within a minute, try again.",
+};
 
 /**
  * Returns the intake, which turns requests with an answer into runs; events, which have no answer, use the stores
@@ -127,26 +130,23 @@ export function createIntake(parts: IntakeParts) {
       metrics.refusals.add({ reason: 'in_doubt' });
       log.warn({ err: error, run: run.id }, 'request outcome unknown: no reply from Redis');
       wake(run);
-      throw new UserFacingError(outcomeUnknown);
+      throw new UserFacingError(message([intakeAnswers.outcomeUnknown]));
     });
     const outcome = typeof result === 'string' ? result : result.kind;
     if (['accepted', 'kept', 'repeated'].includes(outcome)) wake(run);
     return result;
   }
 
-  async function readInTime<T>(result: Promise<T>, request: Caller): Promise<T> {
-    try {
-      return await withTimeout(remainingMs(request), result);
-    } catch (error) {
+  const readInTime = <T>(result: Promise<T>, request: Caller): Promise<T> =>
+    withTimeout(remainingMs(request), result).catch((error: unknown) => {
       // A damaged record stays damaged: it is an internal error.
       throw error instanceof z.ZodError ? error : refusedError(error);
-    }
-  }
+    });
 
   function refusedError(error: unknown): UserFacingError {
     metrics.refusals.add({ reason: 'redis' });
     log.warn({ err: error }, 'a request was refused: Redis did not take it');
-    return new UserFacingError(storeUnavailable);
+    return new UserFacingError(message([intakeAnswers.storeUnavailable]));
   }
 
   return {
@@ -183,7 +183,7 @@ export function createIntake(parts: IntakeParts) {
 
     /**
      * Loads the run that a button or a form names. Rejects with `UserFacingError`: with the message `gone` if there is
-     * none, or with `hidden` if this person may not see it.
+     * none of this kind, or with `hidden` if this person may not see it.
      */
     async loadVisible<R extends RunBase>(
       runId: string,
@@ -192,7 +192,7 @@ export function createIntake(parts: IntakeParts) {
       gone: Message,
       hidden = message([`This ${what} is somebody else's, in a conversation that you can't see. Ask them.`]),
     ): Promise<R> {
-      const run = await readInTime(runs.load(runId, record), caller);
+      const run = await readInTime(runs.load(runId, record).catch(ifOtherKind), caller);
       if (run?.teamId !== caller.teamId) throw new UserFacingError(gone);
       const about = visible(run);
       if (await canSee(about, caller, isPublic)) return run;
@@ -204,10 +204,15 @@ export function createIntake(parts: IntakeParts) {
   };
 }
 
+/** Returns undefined for a record of another kind. A damaged one is an internal error. */
+function ifOtherKind(error: unknown): undefined {
+  if (error instanceof z.ZodError && error.issues.some(({ path }) => path[0] === 'job')) return;
+  throw error;
+}
+
 /** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */
 type Wake = (run: RunRef) => void;
 
-/** Time limit for queueing. */
 const ENQUEUE_TIMEOUT_MS = 400;
 
 /** Returns a function that queues the runs of requests with `enqueue`. */
@@ -238,11 +243,14 @@ export function handledMessage(
 /** Maximum tries of a click on a record that changes concurrently, as a watched one does. */
 const MAX_ATTEMPTS = 5;
 
-/** Returns the result of `attempt`, repeated while the record changes concurrently. `what` names it to people. */
-export async function retryStale<T>(what: string, attempt: () => Promise<T | 'stale'>): Promise<T | Message> {
+/**
+ * Returns the result of `attempt`, repeated while the record changes concurrently. `what` names it to people. Rejects with
+ * `UserFacingError` if it does not stop changing.
+ */
+export async function retryStale<T>(what: string, attempt: () => Promise<T | 'stale'>): Promise<T> {
   for (let tries = 0; tries < MAX_ATTEMPTS; tries += 1) {
     const result = await attempt();
     if (result !== 'stale') return result;
   }
-  return message([`This ${what} is changing too fast right now. Click again.`]);
+  throw new UserFacingError(message([`This ${what} is changing too fast right now. Click again.`]));
 }

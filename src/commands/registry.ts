@@ -85,11 +85,11 @@ export interface MessageShortcut {
 export type ModalValues = Record<string, string>;
 
 /** Further data of a submitted modal. */
-export interface ModalDetails {
+export interface ModalDetails<About = unknown> {
   /** The values of ticked checkboxes, by block id; an empty list if none is ticked. */
   ticked: Readonly<Record<string, readonly string[]>>;
   /** Its subject: the `about` that `openModal` got. */
-  about: unknown;
+  about: About;
 }
 
 /**
@@ -102,17 +102,21 @@ export type SubmitResult =
   | { kind: 'view'; view: ModalView; about: unknown };
 
 /** A modal with a submit button. Its caller is in the channel where it was opened. */
-export interface Modal {
+export interface Modal<About = unknown> {
   /** The `callback_id` of its view. */
   callbackId: string;
   may: Permission;
+  /** Of its subject. A form with another one is from another version. */
+  about?: z.ZodType<About>;
   submit(
     values: ModalValues,
     caller: Caller,
     tools: CommandTools,
-    details: ModalDetails,
+    details: ModalDetails<About>,
   ): Promise<SubmitResult>;
 }
+
+export const defineModal = <About>(modal: Modal<About>) => modal as Modal;
 
 /** An event of Slack's Events API. The job that handles it checks permissions. */
 export interface EventListener {

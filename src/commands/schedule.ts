@@ -1,21 +1,16 @@
 import type { InputBlock } from '@slack/types';
 import { z } from 'zod';
-import {
-  changeSchedule,
-  newSchedule,
-  type Schedule,
-  type ScheduleKind,
-  schedulesOf,
-} from '../jobs/schedule/record.ts';
+import type { Limits } from '../jobs/limits.ts';
+import { changeSchedule, newSchedule, type Schedule, type ScheduleKind } from '../jobs/schedule/record.ts';
 import { isZone, type Timetable, timetable, WEEKDAYS, zoneGroups } from '../jobs/schedule/timetable.ts';
 import type { ScheduleViews } from '../jobs/schedule/view.ts';
-import { conversationOf, filterVisible } from '../jobs/visibility.ts';
+import { canRead, conversationOf, filterVisible } from '../jobs/visibility.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { compose, type Message, message, type Part } from '../slack/blocks.ts';
 import { channelField, choiceField, timeField } from '../slack/modals.ts';
-import { cut, formatCount, singleLine } from '../slack/text.ts';
+import { countOf, cut, formatCount, singleLine } from '../slack/text.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from './intake.ts';
-import { type ButtonAction, defineButton, type ModalValues, type SubmitResult } from './registry.ts';
+import { type ButtonAction, defineButton, type SubmitResult } from './registry.ts';
 
 // Shared by the commands and modals of all schedules.
 
@@ -32,7 +27,7 @@ export async function zoneOf({ user }: Caller, tools: CommandTools): Promise<str
 const DAILY = 'daily';
 const AFTER_UPDATES = 'updates';
 
-/** Returns the fields of a timetable. Only some schedules may be daily, or follow updates. */
+/** Returns the fields of a timetable; without a time if it follows updates. Only some schedules may be daily, or follow updates. */
 export function timetableFields(
   { weekday, time, zone, afterUpdates }: Timetable,
   mayBeDaily = false,
@@ -40,7 +35,7 @@ export function timetableFields(
 ): InputBlock[] {
   const days = WEEKDAYS.map((label, index) => ({ label, value: String(index + 1) }));
   if (mayBeDaily) days.unshift({ label: 'Every day', value: DAILY });
-  if (mayFollow) days.push({ label: 'After each update from here', value: AFTER_UPDATES });
+  if (mayFollow) days.push({ label: 'After each site update started in Slack', value: AFTER_UPDATES });
   return [
     choiceField({
       block: 'day',
@@ -49,24 +44,31 @@ export function timetableFields(
       choices: days,
       initial: afterUpdates ? AFTER_UPDATES : weekday === undefined ? DAILY : String(weekday),
     }),
-    timeField({
-      block: 'time',
-      label: 'Time',
-      hint: 'Local time in the zone below; follows daylight saving.',
-      initial: time,
-    }),
-    choiceField({ block: 'zone', label: 'Time zone', groups: zoneGroups(zone), initial: zone }),
+    ...(afterUpdates
+      ? []
+      : [
+          timeField({
+            block: 'time',
+            label: 'Time',
+            hint: 'Local time in the zone below; follows daylight saving.',
+            initial: time,
+          }),
+          choiceField({ block: 'zone', label: 'Time zone', groups: zoneGroups(zone), initial: zone }),
+        ]),
   ];
 }
 
 /** Returns the chosen timetable, or adds the problem with it. */
 export function readTimetable(
-  { day, time, zone = '' }: ModalValues,
+  { day, time, zone = '' }: Record<string, string | undefined>,
   problems: Record<string, string>,
   mayBeDaily = false,
 ): Timetable | undefined {
-  const others: Record<string, Partial<Timetable>> = { [DAILY]: {}, [AFTER_UPDATES]: { afterUpdates: true } };
-  const other = mayBeDaily ? others[day ?? ''] : undefined;
+  const others = new Map<string | undefined, Partial<Timetable>>([
+    [DAILY, {}],
+    [AFTER_UPDATES, { afterUpdates: true }],
+  ]);
+  const other = mayBeDaily ? others.get(day) : undefined;
   const { data } = timetable.safeParse({ ...(other ?? { weekday: Number(day) }), time, zone });
   if (!isZone(zone)) problems.zone = 'Choose a time zone.';
   else if (data === undefined) problems.time = 'Choose a day and a time.';
@@ -95,15 +97,13 @@ export async function mayUse(
 ): Promise<boolean> {
   // Other conversations are not channels.
   if (!/^[CG]/.test(channel)) return false;
-  if (channel === caller.channel.id) return true;
-  if (user.fullMember && (await tools.isPublic(channel))) return true;
-  return tools.isMember(channel, user.id);
+  return channel === caller.channel.id || canRead(channel, user, tools);
 }
 
 /** Each entry takes three of a message's 50 blocks. A line counts the schedules that are not listed. */
 const MAX_LISTED = 15;
 
-type RunSchedule<Run> = (run: Run, caller: Caller, tools: CommandTools) => Promise<Message | undefined>;
+export type RunSchedule<Run> = (run: Run, by: Caller, tools: CommandTools) => Promise<Message | undefined>;
 
 /** Returns the functions behind the commands and buttons of one feature's schedules. */
 export function scheduleCommands<Run extends Schedule>(feature: {
@@ -118,23 +118,33 @@ export function scheduleCommands<Run extends Schedule>(feature: {
   more: string;
   /** What the owner gets a message about. */
   trouble: string;
+  /** The limit of a person's schedules, if there is one. */
+  limit?: keyof Limits;
 }) {
   const { kind, views, short } = feature;
   const create = { code: views.create };
   const removed = message([[`This ${kind.what} was already removed. `, create, ' sets one up.']]);
 
+  const quotasOf = ({ teamId, owner }: Pick<Run, 'teamId' | 'owner'>, { limits }: CommandTools) =>
+    feature.limit === undefined
+      ? []
+      : [{ name: [kind.job, teamId, owner.id].join(':'), max: limits[feature.limit] }];
+
+  const tooMany = (max = 0) =>
+    `You have ${countOf(max, kind.what)}, and nobody may have more. Remove one that you no longer need: ${feature.list} shows them.`;
+
   /** Returns the schedules that this person may see: this channel's first, then by due time. */
   async function find(caller: Caller, tools: CommandTools, isWanted: (run: Run) => boolean = () => true) {
     const { channel, teamId } = caller;
-    const all = await tools.intake.read(caller, ({ runs }) => schedulesOf(kind, teamId, runs));
-    const visible = await filterVisible(all.filter(isWanted), kind.visible, caller, tools.isPublic);
+    const all = await tools.intake.read(caller, ({ runs }) => runs.activeOf(kind.record, kind.job, teamId));
+    const wanted = all.filter((run) => run.state !== 'removed' && isWanted(run));
+    const visible = await filterVisible(wanted, kind.visible, caller, tools.isPublic);
     const isElsewhere = (run: Run) => Number(run.channel !== channel.id);
     return visible.toSorted(
       (one, other) => isElsewhere(one) - isElsewhere(other) || one.nextAtMs - other.nextAtMs,
     );
   }
 
-  /** Returns a list of schedules with their actions. */
   function list(schedules: readonly Run[], { user }: Caller): Message {
     if (schedules.length === 0)
       return message([
@@ -159,7 +169,7 @@ export function scheduleCommands<Run extends Schedule>(feature: {
    * Saves a schedule after a person's change, with `result` in the audit log. Returns it `before` and `after` the change.
    * If `change` returns undefined, nothing is saved. With a `responseUrl`, later answers go to this person.
    */
-  async function save(
+  function save(
     id: string,
     caller: Caller,
     tools: CommandTools,
@@ -167,17 +177,17 @@ export function scheduleCommands<Run extends Schedule>(feature: {
     result: string,
     responseUrl?: string,
   ): Promise<{ before: Run; after: Run | undefined }> {
-    const saved = await retryStale(kind.what, async () => {
+    return retryStale(kind.what, async () => {
       const before = await load(id, caller, tools);
       const after = change(before);
       if (after === undefined) return { before, after };
-      const acceptance = await tools.intake.resume(after, caller, { responseUrl });
+      const quotas = after.owner.id === before.owner.id ? [] : quotasOf(after, tools);
+      const acceptance = await tools.intake.resume(after, caller, { responseUrl, quotas });
       if (acceptance.kind === 'stale') return 'stale';
+      if (acceptance.kind === 'full') throw new UserFacingError(message([tooMany(quotas[0]?.max)]));
       await tools.audit({ subject: after.site, result });
       return { before, after };
     });
-    if ('text' in saved) throw new UserFacingError(saved);
-    return saved;
   }
 
   /** Applies a person's change. `result` is in the audit log; `done` is the answer, by default the schedule itself. */
@@ -190,8 +200,10 @@ export function scheduleCommands<Run extends Schedule>(feature: {
     async ({ id }, caller, tools) => {
       const changed = (latest: Run) => changeSchedule(latest, change, caller.user, tools.now());
       const { before, after } = await save(id, caller, tools, changed, result);
+      if (after === undefined && before.state === 'testing')
+        return message(["It's still being set up, so I changed nothing. Try again in a moment."]);
       if (after === undefined && change === 'pause' && before.state === 'paused')
-        return message([['It is already paused.']], views.buttons(before, 'resume'));
+        return message([["It's already paused."]], views.buttons(before, 'resume'));
       if (after === undefined || done === undefined) return views.changed(after ?? before);
       const [state, next] = done;
       const subject = ` · the ${views.what} of ${cut(singleLine(after.site), 80)} in `;
@@ -220,8 +232,12 @@ export function scheduleCommands<Run extends Schedule>(feature: {
     ): Promise<SubmitResult> {
       const isPublic = await tools.isPublic(wanted.channel);
       const run = newSchedule({ ...wanted, job: kind.job, isPublic }, caller, tools.now());
-      if ((await tools.intake.start(run, caller)).kind !== 'claimed') return { kind: 'closed' };
-      await tools.audit({ subject: wanted.site, result: 'scheduled already' });
+      const quotas = quotasOf(run, tools);
+      const { kind: outcome } = await tools.intake.start(run, caller, quotas);
+      if (outcome !== 'claimed' && outcome !== 'full') return { kind: 'closed' };
+      const result = outcome === 'full' ? 'refused: too many schedules' : 'scheduled already';
+      await tools.audit({ subject: wanted.site, result });
+      if (outcome === 'full') return { kind: 'problems', problems: { channel: tooMany(quotas[0]?.max) } };
       const text = `That channel already has a ${feature.one} of ${cut(singleLine(wanted.site), 40)}. Close this, type ${feature.list}, and choose [Change].`;
       return { kind: 'problems', problems: { channel: text } };
     },
@@ -231,7 +247,8 @@ export function scheduleCommands<Run extends Schedule>(feature: {
       pause: changes('pause', 'paused', ['Paused', 'Paused until someone resumes it.']),
       resume: changes('resume', 'resumed'),
       remove: changes('remove', 'removed', ['Removed']),
-      takeOver: changes('takeOver', 'taken over', ['Yours now', `You get a message if ${feature.trouble}.`]),
+      askRemove: (async (run) => views.removal(run)) satisfies RunSchedule<Run>,
+      takeOver: changes('takeOver', 'taken over', ['Yours now', `I'll message you if ${feature.trouble}.`]),
     },
 
     /** Runs a command for this channel's schedule. If the channel has several, returns a list to choose from. */

@@ -4,9 +4,10 @@ import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
 import { LIMITS } from '../jobs/limits.ts';
 import type { Project } from '../projects.ts';
+import { isGitRef } from '../runtime/git-ref.ts';
+import { readWebAddress } from '../runtime/web-address.ts';
 import {
   type Env,
-  type FlawOf,
   isName,
   list,
   mapProblem,
@@ -18,7 +19,7 @@ import {
   secretFrom,
   secretIn,
 } from './values.ts';
-import { allowSchema, contact, readVariables, workspaceProblems, workspaceSchema } from './workspaces.ts';
+import { allowSchema, checkWorkspaces, contact, readVariables, workspaceSchema } from './workspaces.ts';
 
 /** Accepts host names, and returns them as `readDomain` does. A `suggestion`, if any, replaces `problem`. */
 export const hostName = (problem: string, suggestion = (_meant: string) => problem) =>
@@ -58,9 +59,6 @@ const apiKey = (env: Env) =>
     }),
   );
 
-const deploymentSecret = (env: Env, what: string, flawOf: FlawOf) =>
-  secretIn(env, what, 'ACME_DEPLOY_SECRET', flawOf).transform(({ secret }) => secret);
-
 /** 24 to 64 bytes, by the Standard Webhooks specification. */
 const webhookSecretFlaw = (text: string) =>
   /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(text)
@@ -98,11 +96,15 @@ const webhook = (env: Env) =>
         (url) => isPlainUrl(url.replace(/\?[^#]*/, '')),
         'has a user or a fragment. Remove it: the secret proves who sends.',
       ),
-      secret: deploymentSecret(env, 'a secret', webhookSecretFlaw),
+      secret: secretIn(env, 'a secret', 'ACME_DEPLOY_SECRET', webhookSecretFlaw).transform(
+        ({ secret }) => secret,
+      ),
       includeLink: z.boolean('must be true or false. The default is false.').default(false),
     },
     mapProblem,
   );
+
+const refProblem = 'must be a branch or a tag, such as main.';
 
 const github = (env: Env) =>
   z
@@ -117,8 +119,8 @@ const github = (env: Env) =>
           'must be a file in .github/workflows, such as a.yml.',
         ).optional(),
         event: matching(/^[\w.-]{1,100}$/, 'must be the type of an event, such as docs-export.').optional(),
-        ref: matching(/^[^\s~^:?*\\[]{1,200}$/, 'must be a branch or a tag, such as main.').default('main'),
-        token: deploymentSecret(env, 'a token', (text) => {
+        ref: z.string(refProblem).refine(isGitRef, refProblem).default('main'),
+        token: secretIn(env, 'a token', 'ACME_DEPLOY_SECRET', (text) => {
           const flaw = secretFlaw(text);
           return flaw && `names a token that ${flaw}`;
         }),
@@ -136,9 +138,18 @@ const github = (env: Env) =>
 const deploymentProblem =
   'must have either a webhook or github. Write it like webhook: { url: https://deploy.example.com/docket, secret: { env: ACME_DEPLOY_SECRET } }.';
 
+const siteUrlProblem = 'must be the address of the site, such as https://docs.acme.com.';
+
+const siteUrl = z
+  .string(siteUrlProblem)
+  .refine((value) => readWebAddress(value) !== undefined && isPlainUrl(value), siteUrlProblem);
+
 const deployment = (env: Env) =>
   z
-    .strictObject({ webhook: webhook(env).optional(), github: github(env).optional() }, deploymentProblem)
+    .strictObject(
+      { webhook: webhook(env).optional(), github: github(env).optional(), url: siteUrl.optional() },
+      deploymentProblem,
+    )
     .refine(({ webhook, github }) => !webhook !== !github, deploymentProblem);
 
 const projectSchema = (env: Env) =>
@@ -156,8 +167,6 @@ const projectSchema = (env: Env) =>
   );
 
 type GivenProject = z.output<ReturnType<typeof projectSchema>>;
-
-const limitsSchema = z.strictObject(LIMITS, mapProblem);
 
 const fileSchema = (env: Env) =>
   z.strictObject(
@@ -178,7 +187,7 @@ const fileSchema = (env: Env) =>
         .enum(['auto', 'all', 'mention'], 'must be auto, all or mention. The default is auto.')
         .default('auto'),
       context: z.enum(['ask', 'never'], 'must be ask or never. The default is ask.').default('ask'),
-      limits: limitsSchema.prefault({}),
+      limits: z.strictObject(LIMITS, mapProblem).prefault({}),
       contact: contact.optional(),
     },
     'must be a map of settings. Begin it with a line such as "projects:".',
@@ -199,22 +208,13 @@ export const defaultConfigFile: ConfigFile = fileSchema({}).parse({});
  * a key or a value in the place of a key. If there are any, `file` is undefined. `variables` are those that
  * its workspaces name; undefined without workspaces.
  */
-export function readConfigFile(
-  text: string,
-  path: string,
-  env: Env,
-): { file: ConfigFile | undefined; problems: string[]; variables?: ReturnType<typeof readVariables> } {
+export function readConfigFile(text: string, path: string, env: Env) {
   const { value, brokenAt } = readYaml(text);
   if (brokenAt !== undefined) return { file: undefined, problems: [`${path}:${brokenAt} ${NOT_YAML}`] };
   if (value === null) return { file: undefined, problems: [`${path} ${EMPTY}`] };
-  const parsed = fileSchema(env).safeParse(value);
-  const between = parsed.data ? workspaceProblems(parsed.data) : [];
-  const problems = [
-    ...(parsed.error?.issues ?? []).flatMap(problemsOfIssue),
-    ...between.map(({ path, message }) => `${formatPath(path)} ${message}`),
-  ].map((problem) => `${path} ${problem}`);
-  const file = problems.length > 0 ? undefined : parsed.data;
-  return { file, problems, variables: readVariables(value) };
+  const { data, error } = fileSchema(env).transform(checkWorkspaces).safeParse(value);
+  const problems = (error?.issues ?? []).flatMap(problemsOfIssue).map((problem) => `${path} ${problem}`);
+  return { file: data, problems, variables: readVariables(value) };
 }
 
 /**
@@ -250,7 +250,6 @@ function formatPath(path: readonly PropertyKey[]): string {
   return steps.join('').slice(1);
 }
 
-/** Reports the problems of projects' names, channels and keys. */
 function checkProjects(projects: Record<string, GivenProject>, context: z.RefinementCtx, env: Env) {
   const add = (message: string, ...path: PropertyKey[]) =>
     context.addIssue({ code: 'custom', path, message });

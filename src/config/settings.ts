@@ -35,7 +35,7 @@ export function secretsOf(settings: Settings): string[] {
   const keys = projects.flatMap(({ apiKey, deployments = [] }) => [
     apiKey,
     ...deployments.flatMap(({ webhook, github }) => [
-      github?.token,
+      github?.token.secret,
       ...(webhook ? secretsOfWebhook(webhook) : []),
     ]),
   ]);
@@ -69,7 +69,6 @@ export class SettingsError extends OperatorError {
 
 // Schemas for the kinds of values in settings; their messages name the fix.
 
-/** Accepts the path of a PEM file, and returns its text. */
 const certificate = z.string().transform((path, context) => {
   try {
     const text = readFileSync(path, 'utf8');
@@ -79,7 +78,6 @@ const certificate = z.string().transform((path, context) => {
   return z.NEVER;
 });
 
-/** Returns the entries of a list with commas. */
 const commaList = z
   .string()
   .default('')
@@ -304,9 +302,9 @@ function valueFlaws(set: Env): Map<string, string> {
 }
 
 /** Returns the settings of the file, none if it is unusable, and its problems. */
-function readFile(set: Env): ReturnType<typeof readConfigFile> {
+function readFile(set: Env) {
   const path = set.DOCKET_CONFIG;
-  if (path === undefined) return { file: defaultConfigFile, problems: [] };
+  if (path === undefined) return { file: defaultConfigFile, problems: [], variables: undefined };
   try {
     const text = new TextDecoder('utf-8', { fatal: true }).decode(readFileSync(path));
     return readConfigFile(text, path, set);
@@ -314,7 +312,7 @@ function readFile(set: Env): ReturnType<typeof readConfigFile> {
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     // It does not repeat the path: a wrong value may be a secret.
     const problem = `DOCKET_CONFIG cannot be read (${code}). Set it to a YAML file in UTF-8 that Docket's user may read; a relative path begins where Docket starts.`;
-    return { file: undefined, problems: [problem] };
+    return { file: undefined, problems: [problem], variables: undefined };
   }
 }
 

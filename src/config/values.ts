@@ -1,14 +1,9 @@
 import { z } from 'zod';
-import { readKeyFile } from '../docs-api/client.ts';
+import type { NamedSecret } from '../projects.ts';
+import { readKeyFile } from '../runtime/key-file.ts';
 
 /** Environment variables by name. */
 export type Env = Record<string, string | undefined>;
-
-/** A secret, and the variable or the file that has it. */
-export interface NamedSecret {
-  secret: string;
-  name: string;
-}
 
 export const date = z.iso.date('must be a date such as 2026-12-31.');
 
@@ -55,15 +50,12 @@ export const secretIn = (env: Env, what: string, variable: string, flawOf: FlawO
     readSecret(place, env, what, flawOf),
   )
     .refine(({ expires }) => expires === undefined, 'must not have expires, which only API keys have.')
-    .transform(({ secret, env: variable, file = '' }): NamedSecret => ({ secret, name: variable ?? file }));
+    .transform(
+      ({ secret, env: variable, file }): NamedSecret => ({ secret, name: variable ?? file ?? '', file }),
+    );
 
 /** Returns the secret at a place, empty if there is a problem with it. */
-export function readSecret(
-  { env: name, file = '' }: SecretPlace,
-  env: Env,
-  what: string,
-  flawOf: FlawOf,
-): Secret {
+export function readSecret({ env: name, file = '' }: SecretPlace, env: Env, what: string, flawOf: FlawOf) {
   const failed = (problem: string) => ({ secret: '', problem });
   try {
     const secret = name === undefined ? readKeyFile(file) : env[name];

@@ -1,25 +1,13 @@
 import { z } from 'zod';
 import type { Contact } from '../policy.ts';
-import type { Project } from '../projects.ts';
+import type { NamedSecret, Project } from '../projects.ts';
 import { lengthOf, singleLine } from '../slack/text.ts';
-import {
-  type Env,
-  isName,
-  list,
-  mapProblem,
-  matching,
-  NAME_FIX,
-  type NamedSecret,
-  secretFlaw,
-  secretIn,
-} from './values.ts';
+import { type Env, isName, list, mapProblem, matching, NAME_FIX, secretFlaw, secretIn } from './values.ts';
 
 const principalProblem =
   "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
 
-const principal = matching(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem);
-
-const people = list(principal);
+const people = list(matching(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem));
 
 const givenAllow = z
   .strictObject(
@@ -106,11 +94,11 @@ interface GivenFile {
   contact?: Contact | undefined;
 }
 
-/** Returns the problems between workspaces, projects, and people in the rest of the file. */
-export function workspaceProblems(file: GivenFile): { path: PropertyKey[]; message: string }[] {
+/** Returns the file. Adds the problems between workspaces, projects, and people in the rest of it. */
+export function checkWorkspaces<File extends GivenFile>(file: File, context: z.RefinementCtx): File {
   const { workspaces, projects = [] } = file;
-  const found: { path: PropertyKey[]; message: string }[] = [];
-  const add = (message: string, ...path: PropertyKey[]) => void found.push({ path, message });
+  const add = (message: string, ...path: PropertyKey[]) =>
+    context.addIssue({ code: 'custom', path, message });
   const names = Object.keys(workspaces ?? {});
   const isShared = names.length > 1;
   if (workspaces && names.length === 0)
@@ -137,7 +125,7 @@ export function workspaceProblems(file: GivenFile): { path: PropertyKey[]; messa
     if (isShared && !projects.some((project) => project.workspaces?.includes(name)))
       add('has no project. Name it in the workspaces of one.', 'workspaces', name);
   }
-  if (!isShared) return found;
+  if (!isShared) return file;
   // The same id may be somebody else in another workspace.
   if (
     Object.values(file.allow)
@@ -147,7 +135,7 @@ export function workspaceProblems(file: GivenFile): { path: PropertyKey[]; messa
     add('has ids, which belong to one workspace. Write allow below each workspace.', 'allow');
   if (file.contact && 'id' in file.contact)
     add('is an id, which belongs to one workspace. Write contact below each workspace.', 'contact');
-  return found;
+  return file;
 }
 
 /** A workspace of Slack, with the secrets of the app there, the permissions and the projects of its people. */
@@ -162,16 +150,11 @@ export interface WorkspaceSettings extends Pick<GivenFile, 'allow' | 'contact'> 
   docsDomain: string | undefined;
 }
 
-interface SlackVariables {
-  slackBotToken?: string | undefined;
-  slackSigningSecret?: string | undefined;
-  slackAppToken?: string | undefined;
-  docsDomain?: string | undefined;
-}
-
 /** Returns the workspaces of the file, else the one of the environment. */
 export function workspacesOf(
-  data: SlackVariables,
+  data: Partial<
+    Record<'slackBotToken' | 'slackSigningSecret' | 'slackAppToken' | 'docsDomain', string | undefined>
+  >,
   { workspaces, ...file }: GivenFile,
   projects: readonly Project[],
 ): WorkspaceSettings[] {

@@ -1,3 +1,6 @@
+import { z } from 'zod';
+import { withoutAnsi } from '../runtime/answers.ts';
+import { parseJson } from '../runtime/json.ts';
 import {
   connectionCode,
   createOutgoingAgent,
@@ -7,6 +10,7 @@ import {
   type Sent,
   sendOnce,
 } from '../runtime/outgoing.ts';
+import { hideSecrets } from '../runtime/secrets.ts';
 
 /** The result of a request. Only `text` and `headers` are from outside. */
 export interface Answer extends Omit<Sent, 'cause'> {
@@ -39,7 +43,7 @@ export function createSender(proxies: Proxies | undefined, timeoutMs: number, st
       const method = body === undefined ? 'GET' : 'POST';
       const { cause, ...sent } = await sendOnce(connections, { ...request, method, ...guard }, signal);
       const { status, headers } = sent;
-      const retryAfterMs = readRetryAfter(headers['retry-after']);
+      const retryAfterMs = readRetryAfter(headers);
       if (status === undefined) {
         const reason = limit.aborted ? 'no answer in time' : connectionCode(cause);
         return { ...sent, outcome: 'failed', reason, retryAfterMs };
@@ -53,21 +57,45 @@ export function createSender(proxies: Proxies | undefined, timeoutMs: number, st
   };
 }
 
+/** Where JSON has its reason: most frameworks, then RFC 9457. `error` may be an object with a `message`. */
+const fields = ['message', 'error', 'title', 'detail'];
+const nested = z.object({ message: z.string() }).transform(({ message }) => message);
+const said = z.record(z.string(), z.string().or(nested).catch(''));
+
+/** Returns the reason in an answer or a callback, which may be a page, or JSON in a text of JSON; else the text itself. */
+export function reasonIn(text: string): string {
+  let reason = text;
+  for (let depth = 0; depth < 2; depth += 1) {
+    const json = said.safeParse(parseJson(reason)).data;
+    if (json) reason = fields.map((name) => json[name]).find((one) => one?.trim()) ?? '';
+  }
+  return /^\s*</u.test(reason) ? (/<title>([^<]*)/iu.exec(reason)?.[1] ?? '') : reason;
+}
+
+/** Whether an answer is a redirect, or another 3xx. */
+export const isRedirect = ({ status = 0 }: Answer) => status >= 300 && status < 400;
+
+/** Returns host and path to which an answer redirects; empty if there is none. */
+export function targetOf({ headers: { location } }: Answer, url: string, secrets: readonly string[]): string {
+  const to = typeof location === 'string' ? URL.parse(location.slice(0, MAX_READ), url) : null;
+  return to?.protocol.startsWith('http') ? firstLine(to.host + to.pathname, secrets) : '';
+}
+
 /** Maximum lengths of outsiders' text: read, and kept. */
 const MAX_READ = 4000;
 const MAX_KEPT = 200;
 
 /**
- * Returns the first line of an answer without control characters, links and `secrets`: the other side may repeat what it
- * was sent, such as the link to a bundle.
+ * Returns the first line of a text without control characters, links, `secrets` and all in the form of a secret: the other
+ * side may repeat what it was sent, such as the link to a bundle.
  */
 export function firstLine(text: string, secrets: readonly string[]): string {
-  let line = (/\S[^\r\n]*/u.exec(text)?.[0] ?? '').slice(0, MAX_READ);
+  let line = (/\S[^\r\n]*/u.exec(withoutAnsi(text))?.[0] ?? '').slice(0, MAX_READ);
   // A secret or a link that was cut, or has invisible characters in it, would not be recognized.
   if (line.length === MAX_READ) line = line.slice(0, line.lastIndexOf(' ') + 1);
   line = line.toWellFormed().replace(/\p{C}/gu, '');
   for (const secret of secrets) line = line.replaceAll(secret, '…');
   line = line.replace(/(?:https?(?::|%3a)|[?&][\w.~%-]+=)\S*/giu, '…');
-  const kept = [...line.trim()];
+  const kept = [...hideSecrets(line).trim()];
   return kept.length > MAX_KEPT ? `${kept.slice(0, MAX_KEPT - 1).join('')}…` : kept.join('');
 }

@@ -1,6 +1,7 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { Webhook } from '../projects.ts';
-import { firstLine, type Send } from './sender.ts';
+import { PATIENCE_MS, verdictOf } from '../runtime/answers.ts';
+import { firstLine, isRedirect, reasonIn, type Send, targetOf } from './sender.ts';
 
 /** A message by the Standard Webhooks specification. A repeat has the same `id`, of `[A-Za-z0-9_-]`. */
 export interface WebhookMessage {
@@ -33,27 +34,36 @@ export function verifyWebhook(
   return signatures.split(' ').some((signature) => isExpected(Buffer.from(signature)));
 }
 
-/** Statuses from 400 to 499 after which the same message may succeed later. */
-const TRANSIENT = [408, 409, 425, 429];
-
 /**
- * Sends a message once. `nowMs` is the time of this attempt. Never rejects. `refused`: a repetition would be refused, too;
- * `text` is the answer's first line, without links.
+ * Sends a message once. `nowMs` is the time of this attempt. `isRenewal`: it only has a further link. `wasLost`: the answer
+ * to an earlier attempt was. Never rejects. `refused`: a repetition would be refused, too. `retry`: for `forMs` since the
+ * first attempt. `text` is the reason in the answer, one line without links.
  */
-export async function sendWebhook(send: Send, webhook: Webhook, message: WebhookMessage, nowMs: number) {
+export async function sendWebhook(
+  send: Send,
+  webhook: Webhook,
+  message: WebhookMessage,
+  nowMs: number,
+  { isRenewal = false, wasLost = false } = {},
+) {
   const timestamp = String(Math.floor(nowMs / 1000));
   const signature = signWebhook(webhook.secret, message, timestamp);
   const { id, body } = message;
   const headers = { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
-  const answer = await send({ url: webhook.url, headers, body, maxLength: 4096 });
-  const { outcome, status = 0, text, reason, retryAfterMs } = answer;
-  if (outcome === 'ok') return { kind: 'delivered' as const };
-  if (outcome === 'refused' && status >= 400 && !TRANSIENT.includes(status))
-    return {
-      ...{ kind: 'refused' as const, status },
-      text: firstLine(text, [...secretsOfWebhook(webhook), signature]),
-    };
-  return { kind: 'retry' as const, reason, retryAfterMs };
+  const answer = await send({ url: webhook.url, headers, body, maxLength: 16_384 });
+  const { status, reason, retryAfterMs, isSent } = answer;
+  const verdict = verdictOf(isRenewal ? 'renewal' : 'message', status);
+  if (verdict === 'done' || (verdict === 'repeat' && wasLost)) return { kind: 'delivered' as const };
+  const secrets = [...secretsOfWebhook(webhook), signature];
+  const text = firstLine(reasonIn(answer.text), secrets);
+  if (verdict === 'final' || verdict === 'unclear') {
+    const to = isRedirect(answer) ? targetOf(answer, webhook.url, secrets) : undefined;
+    const moved = to === undefined ? undefined : { what: 'address' as const, to };
+    return { kind: 'refused' as const, status, text, moved };
+  }
+  // A proxy may have passed on what it got no answer to.
+  const isLost = isSent && (status ?? 500) >= 500;
+  return { kind: 'retry' as const, status, text, reason, retryAfterMs, forMs: PATIENCE_MS[verdict], isLost };
 }
 
 /** Returns the parts of a webhook that no log may contain: its secret in two forms, and the query of its address. */

@@ -1,7 +1,8 @@
 import { hash } from 'node:crypto';
-import { readFileSync } from 'node:fs';
 import { errors } from 'undici';
 import type { z } from 'zod';
+import { verdictOf } from '../runtime/answers.ts';
+import { createKey } from '../runtime/key-file.ts';
 import {
   connectionCode,
   createOutgoingAgent,
@@ -10,13 +11,7 @@ import {
   sendOnce,
   TooLate,
 } from '../runtime/outgoing.ts';
-import {
-  DocsApiError,
-  type DocsApiErrorKind,
-  type DocsApiRequest,
-  kindOfStatus,
-  refusals,
-} from './errors.ts';
+import { DocsApiError, type DocsApiErrorKind, type DocsApiRequest, kindOfStatus } from './errors.ts';
 import { type DocsApiOperation, OPERATIONS, type Operation } from './operations.ts';
 import { parseErrorText } from './text.ts';
 
@@ -43,7 +38,6 @@ interface CallOptions {
 
 type Operations = typeof OPERATIONS;
 
-/** One method for each row of `OPERATIONS`. */
 type Methods = {
   [Name in keyof Operations]: (
     input: z.input<Operations[Name]['input']>,
@@ -63,9 +57,6 @@ export interface DocsApi extends Methods {
 export const keyIdOf = ({ apiKey, apiKeyFile }: Pick<DocsApiOptions, 'apiKey' | 'apiKeyFile'>): string =>
   hash('sha256', apiKeyFile ?? apiKey, 'base64url').slice(0, 16);
 
-/** Returns the key in a file, without the white space around it. Throws errors of the file system. */
-export const readKeyFile = (path: string): string => readFileSync(path, 'utf8').trim();
-
 /**
  * Returns a checked base address without a final slash and version. Platforms publish their address with a version at
  * its end, but each operation's path has it.
@@ -82,10 +73,9 @@ const MAX_RESPONSE_BYTES = 10_000_000;
 
 /** Returns a client. The settings have checked its options. Opens no connection. */
 export function createDocsApi(options: DocsApiOptions): DocsApi {
-  const { apiKeyFile, timeoutMs } = options;
+  const { timeoutMs } = options;
   const baseUrl = parseBaseUrl(options.baseUrl);
-  let { apiKey } = options;
-  const apiKeys = [apiKey];
+  const key = createKey(options.apiKey, options.apiKeyFile, options.onNewKey);
   const connections = createOutgoingAgent(options.proxies, {
     connectTimeout: timeoutMs / 2,
     maxResponseSize: MAX_RESPONSE_BYTES,
@@ -102,13 +92,12 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     }
     const limit = AbortSignal.timeout(timeoutMs);
     for (;;) {
-      const usedKey = apiKey;
+      const usedKey = key.current();
       const startMs = performance.now();
       const result = await send(operation, checked.data, limit, callOptions);
       const error = result instanceof DocsApiError ? result : undefined;
-      if (error?.kind === 'key_rejected') rereadKey();
       // A request with a rejected key did nothing, so it is repeated with a new one.
-      if (error?.kind === 'key_rejected' && apiKey !== usedKey) continue;
+      if (error?.kind === 'key_rejected' && key.isRenewed(usedKey)) continue;
       const durationMs = Math.round(performance.now() - startMs);
       // `DocsApiError` keeps only the code of a cause.
       const code = error?.cause instanceof Error ? error.cause.message : undefined;
@@ -127,17 +116,22 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
   ): Promise<{ answer: unknown; status: number } | DocsApiError> {
     const { response, ...row }: Operation = OPERATIONS[operation];
     const signal = cancelled ? AbortSignal.any([limit, cancelled]) : limit;
-    const request = { ...requestOf(row, input, baseUrl, apiKey), isTooLate };
+    const request = { ...requestOf(row, input, baseUrl, key.current()), isTooLate };
     const { isSent, status, headers, text, cause } = await sendOnce(connections, request, signal);
+    const happened = isSent ? 'unknown' : 'no';
     const failed = (kind: DocsApiErrorKind, what: string, reason?: unknown) =>
-      new DocsApiError(operation, kind, {
-        ...{ happened: isSent ? 'unknown' : 'no', status, what, cause: reason },
-      });
-    if (status !== undefined && (status < 200 || status >= 300))
+      new DocsApiError(operation, kind, { happened, status, what, cause: reason });
+    const [retryAfterMs, platformMessage] = [readRetryAfter(headers), parseErrorText(parseJson(text))];
+    const isOwn = platformMessage !== undefined || (status === 503 && retryAfterMs !== undefined);
+    const hasError = status !== undefined && status >= 500 && status !== 502 && status !== 504 && isOwn;
+    const verdict = verdictOf(operation === 'startExport' ? 'start' : 'platform', status, hasError);
+    if (status !== undefined && verdict !== 'done')
       return new DocsApiError(operation, kindOfStatus(status), {
-        ...{ happened: status in refusals ? 'no' : 'unknown', status, what: `status ${status}` },
-        retryAfterMs: readRetryAfter(headers['retry-after']),
-        platformMessage: parseErrorText(parseJson(text)),
+        happened: verdict === 'unclear' ? 'unknown' : 'no',
+        status,
+        what: `status ${status}`,
+        retryAfterMs,
+        platformMessage,
       });
     if (status !== undefined && cause === undefined) {
       const read = response.safeParse(parseJson(text));
@@ -152,24 +146,12 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
     return failed(isSent ? kindOfCause(cause) : 'refused', `${where} (${connectionCode(cause)})`, cause);
   }
 
-  /** An unreadable file, or one without a key, changes nothing: it may be half written. */
-  function rereadKey(): void {
-    if (apiKeyFile === undefined) return;
-    try {
-      const read = readKeyFile(apiKeyFile);
-      if (read === apiKey || !/^[\x21-\x7e]+$/.test(read)) return;
-      options.onNewKey?.(read);
-      apiKeys.push(read);
-      apiKey = read;
-    } catch {}
-  }
-
   /** Returns undefined if the text is not JSON. No answer contains our key. The parser's error would quote the text. */
   function parseJson(text: string): unknown {
     // PHP writes a slash as `\/`.
-    const hidden = apiKeys.flatMap((key) => [key, key.replaceAll('/', '\\/')]);
+    const hidden = key.all.flatMap((one) => [one, one.replaceAll('/', '\\/')]);
     try {
-      return JSON.parse(hidden.reduce((rest, key) => rest.replaceAll(key, '…'), text));
+      return JSON.parse(hidden.reduce((rest, one) => rest.replaceAll(one, '…'), text));
     } catch {
       return undefined;
     }

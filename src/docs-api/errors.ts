@@ -2,7 +2,7 @@ import { connectionCode } from '../runtime/outgoing.ts';
 import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
 
 /**
- * Why a call has no result. `refusals` and `kindOfStatus` have the statuses of most kinds. `bad_request` includes an input
+ * Why a call has no result. `KINDS` and `kindOfStatus` have the statuses of most kinds. `bad_request` includes an input
  * that we refused before the send. `timeout` includes our own time limit. `unsupported`: the platform lacks the operation.
  * `redirect` is never followed. `refused`: no connection took the request (no such host, nobody there, certificate,
  * proxy). `connection`: it broke. `unreadable`: an answer that breaks the API's contract or is too large. `aborted`: by
@@ -15,31 +15,26 @@ export type DocsApiErrorKind =
 
 const TRANSIENT_KINDS = ['rate_limited', 'server', 'timeout', 'refused', 'connection', 'unreadable'] as const;
 
-/**
- * Statuses that prove that nothing happened: the refusals that the platform documents, and those about a request's
- * method, address or form, before its content is read (RFC 9110: 405, 410, 411, 413, 414, 415).
- */
-export const refusals: Record<number, DocsApiErrorKind> = {
+const KINDS: Record<number, DocsApiErrorKind> = {
   400: 'bad_request',
   401: 'key_rejected',
   403: 'forbidden',
   404: 'not_found',
   405: 'unsupported',
+  408: 'timeout',
+  409: 'conflict',
   410: 'not_found',
-  411: 'rejected',
   413: 'bad_request',
   414: 'bad_request',
   415: 'bad_request',
   422: 'bad_request',
   429: 'rate_limited',
+  501: 'unsupported',
 };
-
-/** Statuses that prove nothing, and have a kind of their own. */
-const UNCLEAR: Record<number, DocsApiErrorKind> = { 408: 'timeout', 409: 'conflict', 501: 'unsupported' };
 
 /** Returns the kind of a status that is not 2xx. */
 export const kindOfStatus = (status: number): DocsApiErrorKind =>
-  refusals[status] ?? UNCLEAR[status] ?? (status >= 500 ? 'server' : status >= 400 ? 'rejected' : 'redirect');
+  KINDS[status] ?? (status >= 500 ? 'server' : status >= 400 ? 'rejected' : 'redirect');
 
 interface ErrorFacts {
   /** `no` is a proof that the call had no effect; only then may a start or a send be repeated. */

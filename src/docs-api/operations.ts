@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { readWebAddress } from '../runtime/web-address.ts';
 import {
   cut,
   holdsEmailAddress,
@@ -22,16 +23,6 @@ export function isSafeId(id: string): boolean {
   return !/[/\\]|%2f|%5c/iu.test(id) && !/^(?:\.|%2e){1,2}$/iu.test(id);
 }
 
-/** Longer than any presigned link; parsing a host name takes quadratic time. */
-const MAX_ADDRESS_LENGTH = 8000;
-
-function isWebAddress(value: string): boolean {
-  if (value.length > MAX_ADDRESS_LENGTH) return false;
-  const url = URL.parse(value);
-  return (url?.protocol === 'https:' || url?.protocol === 'http:') && !/[\s\p{C}]/u.test(value);
-}
-
-/** Returns the status if it is one of these, in any case. */
 const parseStatus = <Status extends string>(raw: string, statuses: readonly Status[]): Status | 'unknown' =>
   statuses.find((status) => status === raw.toLowerCase()) ?? 'unknown';
 
@@ -48,7 +39,7 @@ const time = z.unknown().transform(parseTimestamp).optional();
 const webAddress = z
   .string()
   .transform((address) => address.trim().replaceAll(' ', '%20'))
-  .refine(isWebAddress);
+  .refine(readWebAddress);
 
 /** Each field may be missing; in the answer to a poll, each but the status. */
 const exportFields = z.object({
@@ -58,6 +49,8 @@ const exportFields = z.object({
   pageCount: optional(count),
   createdAt: time,
   updatedAt: time,
+  /** The site; the contract does not name this field. */
+  domain: optional(line),
   /** Why the job failed, as the platform wrote it: one line, cut. */
   error: z.unknown().transform(parseErrorText).optional(),
 });
@@ -85,8 +78,14 @@ const agentFields = z.object({
   /** The full address of the repository, and the branch that the agent works on. */
   source: optional(z.object({ repository: optional(line), ref: optional(line) })),
   model: optional(line),
-  /** An http(s) address, or other text in one line. */
-  prLink: optional(z.string().refine(isWebAddress).or(line)),
+  /** An address that may become a link, or other text in one line, which begins as no address does. */
+  prLink: optional(
+    z
+      .string()
+      .refine(readWebAddress)
+      .or(line.transform((text) => text.replace(/^https?:\/*/i, '')).refine(Boolean)),
+  ),
+  createdAt: time,
   archivedAt: time,
 });
 
@@ -108,11 +107,21 @@ function toAgentJob({ source, ...job }: z.output<typeof agentFields> & { id?: st
   return { ...job, ...source, status: parseStatus(rawStatus, AGENT_STATUSES), rawStatus };
 }
 
-/** A preview or an update of a site. If it failed, `log` has the lines of its log that name the error. */
+/**
+ * A preview or an update of a site. `ended`: skipped, canceled, or in another way; else an unknown status counts as at work.
+ * If it failed, `log` has the lines of its log that name the error.
+ */
 const siteStatus = z
-  .object({ status: line, summary: optional(z.string()), logs: optional(z.array(z.unknown())) })
-  .transform(({ status: rawStatus, summary, logs }) => {
-    const status = parseStatus(rawStatus, ['queued', 'in_progress', 'success', 'failure']);
+  .object({
+    status: line,
+    endedAt: time,
+    summary: optional(z.string()),
+    logs: optional(z.array(z.unknown())),
+  })
+  .transform(({ status: rawStatus, summary, logs, endedAt }) => {
+    const known = parseStatus(rawStatus, ['queued', 'in_progress', 'success', 'failure']);
+    const isOver = endedAt !== undefined || /^(?:cancell?ed|skipped)$/i.test(rawStatus);
+    const status = known === 'unknown' && isOver ? 'ended' : known;
     return { status, rawStatus, log: status === 'failure' ? logExcerpt(logs, summary) : [] };
   });
 
@@ -123,7 +132,7 @@ const publicText = (max: number) =>
   z
     .string()
     .refine((written) => !holdsEmailAddress(written))
-    .transform((text) => cut(text, max).toWellFormed());
+    .pipe(textUpTo(max));
 
 const views = z.object({ human: z.number(), ai: z.number() });
 
@@ -182,7 +191,6 @@ const conversation = z.object({
   queryCategory: optional(publicText(200).transform((category) => category.trim() || undefined)),
 });
 
-/** Response to a query of conversations with the assistant, one page of results. */
 const assistantConversations = z
   .object({ conversations: readableRows(conversation), nextCursor, hasMore: optional(z.boolean()) })
   .transform(({ hasMore, ...rest }) => ({
@@ -209,12 +217,7 @@ const operation =
     path: string,
     input: Input,
     response: Response,
-  ) => ({
-    method,
-    path,
-    input: z.object(input),
-    response,
-  });
+  ) => ({ method, path, input: z.object(input), response });
 const get = operation('GET');
 const post = operation('POST');
 
@@ -259,11 +262,7 @@ export const OPERATIONS = {
     ...post(
       '/v1/static-export/jobs/{jobId}/bundle',
       { jobId: pathId },
-      z.object({
-        bundleUrl: webAddress,
-        expiresAt: time,
-        sizeBytes: optional(count),
-      }),
+      z.object({ bundleUrl: webAddress, expiresAt: time, sizeBytes: optional(count) }),
     ),
     repeatable: true,
   },
@@ -285,14 +284,11 @@ export const OPERATIONS = {
     agentFields.extend({ id }).transform(toAgentJob),
   ),
 
-  /** Builds a preview of a branch; a later one has the same address. An address with a user name may pretend another host. */
+  /** Builds a preview of a branch; a later one has the same address. */
   previewBranch: post(
     '/v1/project/preview/{projectId}',
     { projectId: pathId, branch: nonEmpty },
-    z.object({
-      statusId: id,
-      previewUrl: optional(webAddress.refine((address) => !URL.parse(address)?.username)),
-    }),
+    z.object({ statusId: id, previewUrl: optional(webAddress) }),
   ),
   /** Updates the site from the branch that the platform's settings name. */
   updateSite: post('/v1/project/update/{projectId}', { projectId: pathId }, z.object({ statusId: id })),
@@ -310,9 +306,7 @@ export const OPERATIONS = {
   getVisitors: get(
     '/v1/analytics/{projectId}/visitors',
     { ...range, limit: limitTo(250) },
-    z.object({
-      totals: z.object({ total: z.number() }),
-    }),
+    z.object({ totals: z.object({ total: z.number() }) }),
   ),
   /** Search terms, the most frequent first. */
   getSearches: get('/v1/analytics/{projectId}/searches', { ...range, limit: limitTo(100), cursor }, searches),

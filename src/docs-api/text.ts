@@ -1,21 +1,23 @@
+import { withoutAnsi } from '../runtime/answers.ts';
+import { hideSecrets } from '../runtime/secrets.ts';
+
 /** Maximum length of stored text from the platform, in characters. */
 const MAX_LENGTH = 300;
 
 /**
  * Returns text of the platform as one line that may be shown to a person: without control and invisible characters, and
- * cut. Bearer tokens, and the user and the query of links are removed, since a presigned link has its signature there.
+ * cut. Secrets by their form, and the user and the query of links are removed, since a presigned link has its signature there.
  */
 export function oneLine(text: string): string {
-  const line = text
+  const line = withoutAnsi(text)
     .replace(/\s+/gu, ' ')
     .replace(/\p{C}/gu, '')
     .slice(0, MAX_LENGTH * 20)
     .replace(/\b(https?:\/\/)[^\s/?#@]*@/giu, '$1')
     .replace(/\b(https?:\/\/[^\s?#"'<>]*)([?#][^\s"'<>]*)?/giu, (_, link, query) =>
       query ? `${link}?…` : link,
-    )
-    .replace(/\bbearer\s+\S+/giu, 'Bearer …');
-  return cut(line.trim(), MAX_LENGTH);
+    );
+  return cut(hideSecrets(line).trim(), MAX_LENGTH);
 }
 
 /** Returns at most `max` characters of a text, the last one an ellipsis if it was cut. */
@@ -26,13 +28,13 @@ export function cut(text: string, max: number): string {
   return characters.length <= max ? text : `${characters.slice(0, max - 1).join('')}…`;
 }
 
-/** Maximum number of an error's details that are read. */
 const MAX_DETAILS = 3;
 
-/** Returns a failed job's `error`, or the text of an error response: `error`, else `message`, with its `details`. */
+/** Returns a failed job's `error`, or the text of an error response: `error`, `message`, `title` or `detail` (RFC 9457), with its `details`. */
 export function parseErrorText(value: unknown): string | undefined {
   const inner = fieldOf(value, 'error');
-  const [text] = [value, inner, fieldOf(inner, 'message'), fieldOf(value, 'message')].flatMap(parseText);
+  const others = ['message', 'title', 'detail'].map((name) => fieldOf(value, name));
+  const [text] = [value, inner, fieldOf(inner, 'message'), ...others].flatMap(parseText);
   const details = [fieldOf(inner, 'details') ?? fieldOf(value, 'details')]
     .flat()
     .slice(0, MAX_DETAILS)
@@ -112,7 +114,6 @@ function parsePercentage(value: number, completed: boolean): Progress | undefine
 const FROM_MS = Date.UTC(2000, 0);
 const TO_MS = Date.UTC(2200, 0);
 
-/** Day, time and zone of an ISO 8601 time. */
 const ISO = /^(\d{4}-?\d{2}-?\d{2})(?:[T ]([\d:.,]+) ?(Z|[+-][\d:]+)?)?$/iu;
 
 /**

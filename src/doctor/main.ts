@@ -20,7 +20,6 @@ import { setTagName } from '../store/keys.ts';
 import { checkRedis, isAllowed } from '../store/redis/check.ts';
 import { tagNameOf } from '../store/redis/connections.ts';
 
-/** The result of a check of a setting or a part of this machine. */
 interface Line {
   status: 'ok' | 'wrong' | 'warning';
   about: string;
@@ -65,10 +64,8 @@ export async function diagnose(variables: NodeJS.ProcessEnv, workspace?: string)
 function judgeEnvFile({ problem, warning: flaw, text }: EnvFile): Line {
   if (problem !== undefined) return wrong('.env', problem);
   if (flaw !== undefined) return warning('.env', flaw);
-  return ok(
-    '.env',
-    text === undefined ? 'There is none. npm run setup writes one.' : 'Its owner alone reads it.',
-  );
+  if (text === undefined) return ok('.env', 'There is none. npm run setup writes one.');
+  return ok('.env', 'Its owner alone reads it.');
 }
 
 /** How long an answer may take. */
@@ -81,17 +78,13 @@ const slackCalls = ({ slackApiUrl: apiUrl }: Settings, token: string) =>
   });
 
 /** Checks what calls can verify: the tokens of Slack, and the platform's address, keys and ids of projects. */
-export async function checkCalls(all: Settings, workspace?: string): Promise<Line[]> {
-  const workspaces = all.workspaces.filter(({ name }) => workspace === undefined || name === workspace);
-  const known = all.workspaces.map(({ name = 'none' }) => name).join(', ');
+export async function checkCalls(settings: Settings, workspace?: string): Promise<Line[]> {
+  const workspaces = settings.workspaces.filter(({ name }) => workspace === undefined || name === workspace);
+  const known = settings.workspaces.map(({ name = 'none' }) => name).join(', ');
   if (workspaces.length === 0)
     return [wrong('Settings', `They have no workspace ${workspace}. DOCKET_CONFIG names: ${known}.`)];
-  const settings = { ...all, workspaces };
   const projects = settings.projects.map((project) => checkProject(settings, project));
-  const slack = settings.workspaces.flatMap((workspace) => [
-    checkBotToken(settings, workspace),
-    checkRequests(settings, workspace),
-  ]);
+  const slack = workspaces.flatMap((one) => [checkBotToken(settings, one), checkRequests(settings, one)]);
   return Promise.all([...slack, ...projects]);
 }
 
@@ -106,11 +99,8 @@ async function checkBotToken(settings: Settings, workspace: WorkspaceSettings): 
     if (answer.bot_id === undefined) return wrong(name, `It is not a bot token. ${fix}`);
     const held = answer.response_metadata?.scopes ?? [];
     const missing = scopes.filter((scope) => !held.includes(scope));
-    if (missing.length > 0)
-      return wrong(
-        name,
-        `The app lacks ${missing.join(', ')}. Replace its manifest with manifest.yml, and reinstall it in the workspace.`,
-      );
+    const lacks = `The app lacks ${missing.join(', ')}. Replace its manifest with manifest.yml, and reinstall it in the workspace.`;
+    if (missing.length > 0) return wrong(name, lacks);
     // Without control characters, which a terminal would obey.
     const team = String(answer.team).replace(/\p{C}/gu, '').slice(0, 80);
     return ok(name, `Slack accepts it in the workspace ${team}, with all scopes of manifest.yml.`);
@@ -128,10 +118,7 @@ const askSlack = (name: string, fix: string, check: () => Promise<Line>): Promis
   });
 
 /** Checks the token of Socket Mode, if any. The request opens no connection. */
-async function checkRequests(
-  settings: Settings,
-  { appToken, signingSecret }: WorkspaceSettings,
-): Promise<Line> {
+async function checkRequests(settings: Settings, { appToken, signingSecret }: WorkspaceSettings) {
   if (appToken === undefined) {
     const text = 'It is set. No call can verify it: /readyz reports requests with another signature.';
     return ok(signingSecret?.name ?? '', text);
@@ -201,10 +188,8 @@ function checkOwnRedis(dataDir: string, searchPath: string): Line {
   try {
     inspectDataDir(dataDir);
     const program = findServer(searchPath);
-    return ok(
-      'Redis',
-      `REDIS_URL is not set: Docket starts its own ${program}, with its data in ${dataDir}.`,
-    );
+    const text = `REDIS_URL is not set: Docket starts its own ${program}, with its data in ${dataDir}.`;
+    return ok('Redis', text);
   } catch (error) {
     if (!(error instanceof OperatorError)) throw error;
     return wrong('Redis', error.message);
@@ -228,11 +213,7 @@ async function checkPort(settings: Settings, env: NodeJS.ProcessEnv): Promise<Li
   }
 }
 
-const SIGNS = {
-  ok: ['✔', 'green'],
-  wrong: ['✖', 'red'],
-  warning: ['!', 'yellow'],
-} as const;
+const SIGNS = { ok: ['✔', 'green'], wrong: ['✖', 'red'], warning: ['!', 'yellow'] } as const;
 
 /** Returns the printed lines, in colours if the standard output shows them. */
 export const render = (lines: readonly Line[]): string =>

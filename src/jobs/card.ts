@@ -4,7 +4,6 @@ import type { RunBase } from '../store/runs.ts';
 import type { JobContext } from './context.ts';
 import { slackRetryMs } from './polling.ts';
 
-/** How long a post to Slack takes. */
 const POST_MS = 200;
 
 /**

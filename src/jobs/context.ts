@@ -23,6 +23,8 @@ export interface JobContext extends Stores, CallOnceStore, Pick<ConversationRead
   /** The calls to a deployment of a project; undefined if the settings do not have it. */
   deployment: (project: string, name: string) => DeploymentApi | undefined;
   projects: readonly Project[];
+  /** Returns the teams of the workspaces that use a run's project, its own first. */
+  teamsOf: (run: { teamId: string; project: string }) => readonly string[];
   /** The platform's id of a project, if the settings have one. */
   projectId: (project: string) => string | undefined;
   limits: Limits;

@@ -9,11 +9,13 @@ import type { Viewer, VisibleKind } from './visibility.ts';
 
 /** A feature's part of the Home tab and of `/docs-status`. */
 export interface Feature {
-  /** What its permission allows, such as "Start exports". `cannot` is the same for people without permissions. */
-  permission?: { name: Permission; may: string; cannot?: string };
+  /** `cannot` is what people without its permission read that they can't do, such as "start exports". */
+  permission?: { name: Permission; cannot?: string };
   /** How a person with its permission begins: a button, and the next step. */
   begin?: { button: ButtonParts; how: string };
   homeRuns?: HomeRuns;
+  /** Returns the lines of what is live now, as far as this person may see it. */
+  live?(teamId: string, viewer: Viewer, context: LiveContext): Promise<Part[][]>;
   limits?(teamId: string, context: LimitContext): FeatureLimit[];
   /** Counts the feature's work in these projects that needs their key. `what` names one unit, such as "export". */
   needsKey?(
@@ -42,18 +44,23 @@ interface FeatureLimit {
 /** How Home lists the runs of a feature. */
 export interface HomeRuns<Run extends RunBase = RunBase> extends VisibleKind<Run> {
   job: string;
-  /** The heading of its active runs. */
+  /** The heading of its active runs; those of several features may stand below the same one. */
   title: string;
+  /** Returns one line for several runs that need no line of their own: the `short` of each. */
+  fold?(runs: readonly Part[]): Part[];
   /** Returns ids of further runs that may be this person's, or need them, outside their list of runs. */
   lasting?(teamId: string, userId: string, context: FeatureContext): Promise<string[]>;
   /** The questions of a run that Home asks people. */
   needs?: RunNeeds<Run>;
-  /** Returns undefined for a run that this person's Home does not list. `endedAtMs` is missing while it runs. */
-  entry(
-    run: Run,
-    userId: string,
-    context: FeatureContext,
-  ): { endedAtMs?: number; line(): Promise<Part[]> } | undefined;
+  /** Returns undefined for a run that this person's Home does not list. */
+  entry(run: Run, userId: string, context: FeatureContext): HomeEntry | undefined;
+}
+
+/** A run on Home. `endedAtMs` is missing while it runs. With a `short`, it can be folded with others into one line. */
+interface HomeEntry {
+  endedAtMs?: number;
+  short?: Part;
+  line(): Promise<Part[]>;
 }
 
 /** One open question to one person. `id` stays the same while it is open, and is unique within its run. */
@@ -71,6 +78,8 @@ export interface RunNeeds<Run extends RunBase = RunBase> {
   of(run: Run): Need[];
   /** Returns one line with the question. */
   line(run: Run, need: Need, context: Pick<FeatureContext, 'workspaceUrl'>): Part[];
+  /** It asks for a remedy, not for an answer. */
+  isTrouble?: true;
   /** Returns the question with its original buttons. */
   question(run: Run, need: Need): Message;
   /** Returns the answer to a question that is no longer open. */
@@ -83,9 +92,11 @@ export type LimitContext = Pick<JobContext, 'projects' | 'limits' | 'timing'>;
 
 /** The data that features read. */
 export interface FeatureContext extends Pick<JobContext, 'isPublic' | 'workspaceUrl'> {
-  runs: Pick<RunStore, 'activeOf' | 'latestOf' | 'loadAll'>;
-  threads: Pick<ThreadStore, 'followed' | 'followedIndex'>;
+  runs: Pick<RunStore, 'activeOf' | 'latestOf' | 'indexed' | 'loadAll'>;
+  threads: Pick<ThreadStore, 'followed'>;
   outbox: Pick<Outbox, 'deliveryState'>;
 }
+
+export type LiveContext = Pick<JobContext, 'runs' | 'projects' | 'isPublic'>;
 
 export type WorkContext = Pick<FeatureContext, 'runs' | 'threads'>;

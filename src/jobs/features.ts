@@ -26,7 +26,7 @@ const outboxFeature: Feature = {
 };
 
 const statusFeature: Feature = {
-  permission: { name: 'admin', may: 'Administer Docket: read its audit log' },
+  permission: { name: 'admin' },
 };
 
 /** The features on the Home tab and in `/docs-status`, in this order. */
@@ -35,9 +35,9 @@ export const features: readonly Feature[] = [
   deploymentFeature,
   outboxFeature,
   agentFeature,
-  siteFeature,
   digestFeature,
   exportScheduleFeature,
+  siteFeature,
   statusFeature,
 ];
 

@@ -5,7 +5,7 @@ import { exportSiteButton } from './export/progress-view.ts';
 /** The purpose of each command. A test makes sure that its command parses `example`. */
 export const TASKS: readonly { task: string; command: `/${string}`; example: string }[] = [
   { task: 'Export a site', command: '/docs-export', example: '/docs-export docs.acme.com' },
-  { task: 'Instruct the docs agent', command: '/docs-agent', example: '/docs-agent new Add a quickstart' },
+  { task: 'Ask the docs agent', command: '/docs-agent', example: '/docs-agent new Add a quickstart' },
   { task: 'Preview a branch', command: '/docs-site', example: '/docs-site preview main' },
   { task: 'Set up a weekly digest', command: '/docs-digest', example: '/docs-digest create' },
   { task: 'See the status', command: '/docs-status', example: '/docs-status' },
@@ -17,24 +17,28 @@ const taskLines = (without?: string): Part[][] =>
 
 const taskLine = (task: string, example: string): Part[] => [`${task}: `, { code: example }];
 
-/** The most common tasks. */
 const helpButtons: ButtonParts[] = [exportSiteButton, instructButton];
 
-/** Help: each task of a command with the text to type, then the other commands; all usages in small print. */
-export const commandHelp = (
+const PROJECT = ' [--project p]';
+
+/** Help: how each task of a command is typed, then the other commands. What all of them take stands once. */
+export function commandHelp(
   command: string,
-  tasks: readonly { summary: string; example: string; usage: string }[],
+  tasks: readonly { summary: string; usage: string }[],
   note?: string,
-): Message =>
-  layout({
+): Message {
+  const isShared = tasks.length > 1 && tasks.every(({ usage }) => usage.endsWith(PROJECT));
+  const usageOf = (usage: string) => (isShared ? usage.slice(0, -PROJECT.length) : usage);
+  return layout({
     lines: [
-      ...tasks.map(({ summary, example }) => taskLine(summary, example)),
+      ...tasks.map(({ summary, usage }) => taskLine(summary, `${command} ${usageOf(usage)}`.trim())),
       [{ bold: 'Other commands' }],
       ...taskLines(command),
     ],
-    small: ['All options:', ...tasks.map(({ usage }) => `${command} ${usage}`.trim()), note],
+    small: [isShared && 'Add --project and its name if you have several projects.', note],
     buttons: helpButtons,
   });
+}
 
 /** All that Docket does, for a person without a particular request. */
 export const overviewMessage: Message = layout({

@@ -19,6 +19,8 @@ export interface Job<Context = JobContext> {
    * for the next step: it returns the milliseconds until that is due, or undefined if there is none.
    */
   run(id: string, context: Context): Promise<number | undefined>;
+  /** The schema of its records, if it has any. */
+  schema?: z.ZodType;
   /** Returns the workspace of a subject without a record. */
   teamOf?(id: string): string | undefined;
   /** After repeated errors of our own: shows people `ref`, which the log has as well. */
@@ -57,7 +59,6 @@ export const wait = (ms: number) => ({ kind: 'wait' as const, inMs: Math.max(0, 
 export const idle = { kind: 'idle' as const, release: true };
 export const idleWithClaim = { kind: 'idle' as const, release: false };
 
-/** Returns the people whose open questions changed. */
 function usersToRefresh(before: RunBase, after: RunBase): string[] {
   const changed = new Set(before.needs ?? []).symmetricDifference(new Set(after.needs ?? []));
   return [...new Set([...changed].map((one) => one.slice(0, one.indexOf(' '))))];
@@ -100,11 +101,7 @@ export function defineRunJob<R extends RunBase>(definition: RunJob<R>): Job {
   }
 
   /** Applies a step's result. Returns the run if its next step follows at once, else what `Job.run` returns. */
-  async function apply(
-    result: StepResult<R>,
-    { run: before, wakes }: LoadedRun<R>,
-    context: JobContext,
-  ): Promise<LoadedRun<R> | number | undefined> {
+  async function apply(result: StepResult<R>, { run: before, wakes }: LoadedRun<R>, context: JobContext) {
     if (result === 'next') return load(before.id, context);
     if (result.kind === 'wait') return result.inMs;
     if (result.kind === 'idle') {
@@ -156,6 +153,7 @@ export function defineRunJob<R extends RunBase>(definition: RunJob<R>): Job {
     name,
     queue,
     concurrency,
+    schema,
 
     async run(id, context) {
       let next: LoadedRun<R> | number | undefined = await load(id, context);

@@ -30,6 +30,7 @@ export const LIMITS = {
   /** Exports that may run at once. */
   exportsPerPerson: wholeNumber(1000, 10),
   exportsPerChannel: wholeNumber(1000, 30),
+  exportSchedulesPerPerson: wholeNumber(1000, 50),
   /** Threads of one person that may follow jobs. */
   threadsPerPerson: wholeNumber(1000, 100),
   /** How long an instruction may be. */

@@ -94,6 +94,8 @@ export const pollFailure = z.object({
   inARow: z.number().int(),
   /** The time of the next try; epoch milliseconds. */
   nextMs: z.number(),
+  /** Until then it is tried again, if it is the start of an export. */
+  untilMs: z.number().optional(),
   /** The admins were alerted of it. */
   adminsAlerted: z.boolean().optional(),
 });

@@ -67,6 +67,13 @@ const MAX_CHANNEL_LOOKUPS = 30;
 export const isInChannel = ({ asked, place }: Pick<Visible, 'asked' | 'place'>, channel: string) =>
   asked.channel === channel || place?.channel === channel;
 
+/** Whether this person can read the conversation now. If Slack does not answer in time, the result is false. */
+export const canRead = async (
+  channel: string,
+  { id, fullMember }: Viewer['user'],
+  { isPublic, isMember }: ConversationReaders,
+): Promise<boolean> => (fullMember && (await isPublic(channel))) || isMember(channel, id);
+
 /** Whether this person can read the conversation. A channel that was public at the request may be private now. */
 export async function canSee(
   visible: Visible,

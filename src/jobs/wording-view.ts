@@ -1,15 +1,8 @@
 import type { Permission } from '../policy.ts';
-import { type Message, message, type Part } from '../slack/blocks.ts';
+import { readWebAddress } from '../runtime/web-address.ts';
+import { type ButtonParts, type Line, layout, type Message, message, type Part } from '../slack/blocks.ts';
 import { SLACK_LIMITS } from '../slack/limits.ts';
-import {
-  bidiIsolate,
-  countOf,
-  cut,
-  formatCount,
-  lowerFirst,
-  sanitizeUserText,
-  singleLine,
-} from '../slack/text.ts';
+import { bidiIsolate, countOf, cut, formatCount, sanitizeUserText, singleLine } from '../slack/text.ts';
 import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
 
 /** The state of work, with the emoji that means the same in every message. */
@@ -23,6 +16,24 @@ export interface StateWord {
 /** The beginning of every line about a state. */
 export const stateParts = ({ icon, label }: StateWord): Part[] => [`${icon} `, { bold: label }];
 
+/** The one label of each action that several features have. */
+export const LABELS = {
+  checkNow: 'Check now',
+  tryAgain: 'Try again',
+  buildAgain: 'Build again',
+  startAnyway: 'Start anyway',
+  sendAnyway: 'Send anyway',
+  dontStart: "Don't start again",
+  dontSend: "Don't send again",
+  watchIt: 'It started: watch it',
+  runNow: 'Run now',
+  askAgent: 'Ask the agent',
+  openThread: 'Open thread',
+  openPreview: 'Open preview',
+  openRun: 'Open run',
+  openPullRequest: 'Open pull request',
+} as const;
+
 /** Whether Slack refuses a post because the app is not in the conversation. */
 export const isNotThere = (code: string | undefined) =>
   code === 'not_in_channel' || code === 'channel_not_found';
@@ -30,17 +41,16 @@ export const isNotThere = (code: string | undefined) =>
 /** To a person in whose conversation nothing can be posted. `joinable`: the app can be invited there. */
 export function noPlaceMessage(joinable: boolean, code: string, nothingWas: 'started' | 'sent'): Message {
   const nothing = `so nothing was ${nothingWas}.`;
-  return message(
-    joinable && isNotThere(code)
-      ? [
-          [
-            `I can't post here yet, ${nothing} Type `,
-            { code: '/invite @Docket' },
-            ', then run the command again.',
-          ],
-        ]
-      : [`Slack doesn't let me post here (${code}), ${nothing} Run the command in another channel.`],
-  );
+  if (joinable && isNotThere(code))
+    return message([
+      [
+        `I can't post here yet, ${nothing} Type `,
+        { code: '/invite @Docket' },
+        ', then run the command again.',
+      ],
+    ]);
+  const line = `Slack doesn't let me post here, ${nothing} Run the command in another channel.`;
+  return layout({ lines: [line], small: [`Slack's answer: ${code}`] });
 }
 
 /** A person's name as text, which mentions nobody. */
@@ -61,15 +71,37 @@ export function platformReasonText(reason: string | undefined): string {
 
 /** To a person whom the app may not look up, since it was installed without the scope for it. */
 export const missingScopeText =
-  "Slack doesn't let me see who you are; the people who run Docket have to reinstall the app.";
+  "Slack doesn't let me see who you are. Ask your Docket admins to reinstall the app.";
 
-/** Who has to act on a rejected key. */
-export const keyRemedyText = (adminsAlerted: boolean | undefined) =>
-  adminsAlerted ? 'the admins have been told' : 'the people who run Docket have to renew it';
+/** The end of a sentence about what the platform refuses: whether somebody who can change that knows. */
+const adminsText = (adminsAlerted: boolean | undefined) =>
+  adminsAlerted ? 'your Docket admins know' : 'ask your Docket admins';
+
+/** That the platform rejects a project's key, as a sentence without its period. */
+export const keyRejectedText = (adminsAlerted: boolean | undefined) =>
+  `My access to the docs platform was rejected; ${adminsText(adminsAlerted)}`;
 
 /** For a run whose project is no longer in the settings. */
 export const projectMissingText = ({ project }: { project: string }) =>
   `My settings no longer have the project ${sanitizeUserText(project, 60)}`;
+
+/** Asks whether a start happened. `subject` is such as "export of docs.acme.com". */
+export const startQuestion = (
+  by: { id: string },
+  subject: string,
+  buttons: ButtonParts[],
+  more?: Line,
+): Message =>
+  layout({
+    icon: '❔',
+    mention: [by],
+    lines: [
+      [{ bold: `Did the ${subject} start?` }],
+      'The platform gave no clear answer. Look in its dashboard first.',
+      more,
+    ],
+    buttons,
+  });
 
 /** Replaces the question whether a start happened, once it is answered; `late` is the platform's own answer. */
 export function answeredStart(
@@ -78,7 +110,7 @@ export function answeredStart(
   by: string,
 ): Message {
   const texts = {
-    startAgain: `It was unclear whether ${start} had started. ${personName(by)} started it again.`,
+    startAgain: `It was unclear whether ${start} had started. ${personName(by)} started it anyway.`,
     leave: `It's unclear whether ${start} started. ${personName(by)} chose not to start it again.`,
     watchIt: `It was unclear whether ${start} had started. It had: ${personName(by)} found it.`,
     late: `It was unclear whether ${start} had started. It had: the platform's answer came late.`,
@@ -86,21 +118,21 @@ export function answeredStart(
   return message([texts[action]]);
 }
 
-/** The question of [Start again] after a start that may have happened. `text` says what happens twice. */
+/** The question of [Start anyway] after a start that may have happened. `text` says what happens twice. */
 export const confirmStart = (text: string) => ({
-  ...{ title: 'Start it again?', yes: 'Start again', no: 'Cancel' },
+  ...{ title: 'Start it anyway?', yes: LABELS.startAnyway, no: 'Cancel' },
   text: `If the first one did start, ${text}.`,
 });
 
-/** Why the platform certainly did not start something. */
+/** Why the platform certainly did not start something, in full sentences. */
 export const notStartedReason = (why: string, run: { project: string }, adminsAlerted?: boolean): string =>
   ({
-    plan: `the platform doesn't allow it (403); ${adminsAlerted ? 'the admins have been told' : 'ask the people who run Docket'}`,
-    key: `my platform key was rejected; ${keyRemedyText(adminsAlerted)}`,
-    limit: "the platform's limit is reached. Try again later",
-    down: "the docs platform isn't answering. Try again in a little while",
-    project: `${lowerFirst(projectMissingText(run))}. Ask the people who run Docket`,
-  })[why] ?? 'the platform refused it';
+    plan: `The platform doesn't allow it; ${adminsText(adminsAlerted)}.`,
+    key: `${keyRejectedText(adminsAlerted)}.`,
+    limit: "The platform's limit is reached. Try again later.",
+    down: "The docs platform isn't answering as it should. Try again in a little while.",
+    project: `${projectMissingText(run)}. Ask your Docket admins.`,
+  })[why] ?? 'The platform refused it.';
 
 /** Consecutive errors before messages say that the platform does not answer. */
 export const FAILURE_SHOWN_AFTER = 3;
@@ -119,18 +151,22 @@ export function workWaitsText(work: readonly { count: number; what: string }[]):
 export const waitingCountText = (waiting: number): string =>
   waiting === 0 ? 'none waiting' : `${formatCount(waiting)} waiting`;
 
+/** With a smaller share left, people see it on Home. */
+const NEARLY_USED = 0.2;
+
 /** An hourly limit: `what` is limited, `short` is its name on Home. Without `usage`, only the limit is known. */
 export const hourlyLimit = (limit: RateLimit, what: string, short: string) => ({
   limit,
-  show(usage: RateLimitUsage | undefined) {
+  show(usage: RateLimitUsage | undefined): { text: string; left?: string; waiting?: number } {
     const all = formatCount(limit.count);
-    if (usage === undefined)
-      return { text: `${what}: up to ${all} an hour`, left: `up to ${all} ${short} an hour` };
+    if (usage === undefined) return { text: `${what}: up to ${all} an hour` };
     const { used, free, waiting } = usage;
     const rest = waiting === 0 ? '' : `, ${waitingCountText(waiting)}`;
     return {
       text: `${what}: ${formatCount(used)} of ${all} used in the past hour${rest}`,
-      left: `${formatCount(free)} of ${all} ${short} left this hour`,
+      ...(free <= NEARLY_USED * limit.count && {
+        left: `${formatCount(free)} of ${all} ${short} left this hour`,
+      }),
       waiting,
     };
   },
@@ -165,10 +201,10 @@ export function chooseProjectMessage(
 
 const permissionText: Record<Permission, string> = {
   export: 'start exports here, so nothing was started',
-  agent: 'instruct the docs agent here, so nothing was sent',
+  agent: 'ask the docs agent here, so nothing was sent',
   digest: 'set up digests or ask for them here, so nothing was done',
-  site: 'preview or update sites here, so nothing was started',
-  deploy: 'update deployments here, so nothing was updated',
+  site: 'build previews or update sites here, so nothing was started',
+  deploy: 'deploy here, so nothing was sent',
   admin: 'see this',
   status: 'see this',
 };
@@ -177,15 +213,12 @@ const permissionText: Record<Permission, string> = {
 export const notPermittedText = (permission: Permission, contacts: string) =>
   `You can't ${permissionText[permission]}. Ask ${contacts}.`;
 
-/** Parsing a host name takes quadratic time. */
-const MAX_URL_LENGTH = 8000;
-
 /** Address paths of pull requests at GitHub, GitLab and Bitbucket. */
 const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
 
 /** The name of a pull request: `acme/docs#123` if its address has that, else host and path, or the platform's words. */
 export function pullRequestName(prLink = ''): string {
-  const address = httpAddress(prLink);
+  const address = readWebAddress(prLink);
   if (address === undefined) return sanitizeUserText(prLink, 120);
   const [, repository, number] = PULL_REQUEST.exec(address.pathname) ?? [];
   if (repository !== undefined && number !== undefined) return `${cut(repository, 100)}#${cut(number, 12)}`;
@@ -194,7 +227,7 @@ export function pullRequestName(prLink = ''): string {
 
 /** The address of a page of outsiders, such as a pull request, if a button of Slack takes it. */
 export function buttonUrl(address = ''): string | undefined {
-  const url = httpAddress(address)?.href;
+  const url = readWebAddress(address)?.href;
   return url !== undefined && url.length <= SLACK_LIMITS.buttonUrl ? url : undefined;
 }
 
@@ -202,9 +235,4 @@ export function buttonUrl(address = ''): string | undefined {
 export function pullRequestPart(prLink: string | undefined, unnamed: string): Part {
   const [link, label] = [buttonUrl(prLink), pullRequestName(prLink) || unnamed];
   return link === undefined ? label : { link, label };
-}
-
-function httpAddress(text: string): URL | undefined {
-  const url = text.length > MAX_URL_LENGTH ? null : URL.parse(text);
-  return url !== null && ['http:', 'https:'].includes(url.protocol) ? url : undefined;
 }

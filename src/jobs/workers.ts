@@ -211,14 +211,6 @@ export function startSweeper({ due, wake, alsoDo, everyMs, log, stopping }: Swee
       await Promise.all(overdue.slice(from, from + BATCH_SIZE).map((run) => wake(run).catch(logFailure)));
   }
 
-  async function sweep() {
-    try {
-      await wakeOverdue();
-      await alsoDo();
-    } catch (error) {
-      logFailure(error);
-    }
-  }
-
+  const sweep = () => wakeOverdue().then(alsoDo).catch(logFailure);
   void repeat(stopping, () => everyMs, sweep);
 }

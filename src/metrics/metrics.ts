@@ -105,7 +105,6 @@ const processValues: [name: string, value: () => number | undefined][] = [
 
 type Values<L extends string> = Record<L, string>;
 
-/** Returns every combination of the values in the lists. */
 const combinations = <L extends string>(lists: Record<L, readonly string[]>): Values<L>[] =>
   Object.entries<readonly string[]>(lists).reduce<Record<string, string>[]>(
     (found, [label, list]) => found.flatMap((one) => list.map((value) => ({ ...one, [label]: value }))),
@@ -114,9 +113,8 @@ const combinations = <L extends string>(lists: Record<L, readonly string[]>): Va
 
 /** Returns makers of metrics in this registry. Times are given in milliseconds and shown in seconds. */
 function metricsIn(registry: Registry) {
-  const optionsOf = <L extends string>(name: string, labelNames: L[]) => ({
-    ...{ name, labelNames, help: 'See docs/metrics.md.', registers: [registry] },
-  });
+  const common = { help: 'See docs/metrics.md.', registers: [registry] };
+  const optionsOf = <L extends string>(name: string, labelNames: L[]) => ({ name, labelNames, ...common });
   return {
     /** Shows 0 for each combination from the start, so that the first count appears as an increase. */
     counter<L extends string>(name: string, lists: Record<L, readonly string[]>) {

@@ -9,12 +9,9 @@ export interface CacheParts {
 }
 
 /** Returns the look-up with a cache of its results. Calls during a look-up share it until `timeoutMs` have passed. */
-export function cached<T>(
-  { timeoutMs, cacheMs, now }: CacheParts,
-  load: (id: string) => Promise<T>,
-): (id: string) => Promise<T> {
+export function cached<T>({ timeoutMs, cacheMs, now }: CacheParts, load: (id: string) => Promise<T>) {
   const known = new Map<string, { value: Promise<T>; untilMs: number }>();
-  return (id) => {
+  return (id: string): Promise<T> => {
     const askedMs = now();
     const cached = known.get(id);
     if (cached && cached.untilMs > askedMs) return cached.value;

@@ -1,4 +1,6 @@
+import { pipeline, type Readable } from 'node:stream';
 import tls from 'node:tls';
+import { createBrotliDecompress, createUnzip } from 'node:zlib';
 import {
   type Agent,
   DecoratorHandler,
@@ -14,7 +16,7 @@ export interface Proxies {
   noProxy: string;
 }
 
-/** Slack's answers are far smaller; an endless one must not fill the memory. */
+/** Usual answers are far smaller; an endless one, or one that grows when decoded, must not fill the memory. */
 const MAX_RESPONSE_BYTES = 16 * 1024 * 1024;
 
 /** No proxy leads to this machine. */
@@ -105,7 +107,7 @@ export class TooLate extends Error {
 /** Sends a request once, without redirects. Never rejects. */
 export async function sendOnce(
   connections: Dispatcher,
-  { method, url, headers, body, maxLength = Infinity, isTooLate }: OutgoingRequest,
+  { method, url, headers, body, maxLength = MAX_RESPONSE_BYTES, isTooLate }: OutgoingRequest,
   signal: AbortSignal,
 ): Promise<Sent> {
   const sent: Sent = { isSent: false, headers: {}, text: '' };
@@ -128,7 +130,7 @@ export async function sendOnce(
     // Destroying a body that is still arriving makes it emit an error, even after we stopped reading.
     answer.body.on('error', () => {});
     const decoder = new TextDecoder();
-    for await (const chunk of answer.body) {
+    for await (const chunk of decoded(answer.body, answer.headers['content-encoding'])) {
       sent.text += decoder.decode(chunk, { stream: true });
       if (sent.text.length >= maxLength) break;
     }
@@ -138,8 +140,24 @@ export async function sendOnce(
   return sent;
 }
 
-/** Returns the milliseconds in a `Retry-After` with seconds; undefined for anything else. */
-export function readRetryAfter(header: string | string[] | undefined): number | undefined {
-  const [seconds] = /^\d{1,9}(?:\.\d+)?$/u.exec(String(header).trim()) ?? [];
-  return seconds === undefined ? undefined : Math.round(Number(seconds) * 1000);
+/** Returns the content of a body. Some servers compress without being asked to. */
+function decoded(body: Readable, encoding: string | string[] | undefined): Readable {
+  const decoder = /^(?:x-)?gzip$|^deflate$/i.test(String(encoding))
+    ? createUnzip()
+    : /^br$/i.test(String(encoding)) && createBrotliDecompress();
+  // An error of the body also ends the decoder.
+  return decoder ? pipeline(body, decoder, () => {}) : body;
+}
+
+/** A longer wait is cut: the other side may be wrong, and nothing else would end the work. */
+const MAX_WAIT_MS = 86_400_000;
+
+/** Returns the milliseconds until the time in a `Retry-After`: seconds or an HTTP date; undefined for anything else. */
+export function readRetryAfter({ date, ...headers }: Sent['headers']): number | undefined {
+  const text = String(headers['retry-after']).trim();
+  if (/^\d{1,9}(?:\.\d+)?$/u.test(text)) return Math.min(Math.round(Number(text) * 1000), MAX_WAIT_MS);
+  if (!/^[A-Z][a-z]{2,8},[ \w:-]{18,24} GMT$/.test(text)) return undefined;
+  // The clock of the other side counts, since both times are its own.
+  const waitMs = Date.parse(text) - (Date.parse(String(date)) || Date.now());
+  return Number.isNaN(waitMs) ? undefined : Math.min(Math.max(waitMs, 0), MAX_WAIT_MS);
 }

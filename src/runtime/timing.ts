@@ -59,6 +59,8 @@ export const defaultTiming = {
   retryMaxMs: 30 * second,
   /** How long a start that certainly did not happen, or the creation of a link, is retried. */
   giveUpMs: 5 * minute,
+  /** The same for the start of an export, if the platform says that it has trouble itself. */
+  exportStartMs: 30 * minute,
   /** The longest `Retry-After` for which a start waits. */
   limitWaitMs: 1 * hour,
   /** Bounds of the pause between two polls of a job. */

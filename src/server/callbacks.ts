@@ -1,13 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import { ZodError } from 'zod';
-import { firstLine } from '../deployments/sender.ts';
+import { firstLine, reasonIn } from '../deployments/sender.ts';
 import { secretsOfWebhook, verifyWebhook } from '../deployments/webhook.ts';
-import { callbackBody, readWebhookId, updateRun } from '../jobs/deployment/record.ts';
+import { callbackBody, mayBeSent, readWebhookId, updateRun } from '../jobs/deployment/record.ts';
 import type { Project } from '../projects.ts';
 import type { RoleParts } from '../role.ts';
 import { parseJson } from '../runtime/json.ts';
 import type { RunStore } from '../store/runs.ts';
-import { createBodyReader } from './http-receiver.ts';
+import { readBody } from './http-receiver.ts';
 import { refuse } from './http-server.ts';
 
 /** A callback has only a state and a sentence. */
@@ -18,7 +17,7 @@ const MAX_ID = 200;
 
 interface CallbackParts extends Pick<RoleParts, 'server' | 'machineMs' | 'now' | 'log'> {
   projects: readonly Project[];
-  runs: Pick<RunStore, 'load' | 'appendToInbox'>;
+  runs: Pick<RunStore, 'loadAll' | 'appendToInbox'>;
   wake: (run: { job: string; id: string }) => unknown;
 }
 
@@ -28,36 +27,31 @@ interface CallbackParts extends Pick<RoleParts, 'server' | 'machineMs' | 'now' |
  * and bad signatures have the same answer. Answers 204 only once the callback is stored.
  */
 export function receiveCallbacks({ server, projects, runs, wake, machineMs, now, log }: CallbackParts): void {
-  const readBody = createBodyReader(MAX_BYTES);
-
   async function receive(request: IncomingMessage, response: ServerResponse) {
     const id = request.url?.slice('/deployments/'.length) ?? '';
     const known = readWebhookId(id);
     const ownId = request.headers['webhook-id'];
     const isOwn = typeof ownId === 'string' && ownId.length <= MAX_ID && ownId.startsWith(id);
     if (known === undefined || !isOwn) return refuse(response, 401);
-    const { body, refusal } = await readBody(request);
+    const { body, refusal } = await readBody(request, MAX_BYTES);
     if (refusal !== undefined) return refuse(response, refusal);
-    const run = await runs.load(known.id, updateRun).catch((error: unknown) => {
-      // The id belongs to a run of another kind.
-      if (error instanceof ZodError) return undefined;
-      throw error;
-    });
+    // Unlike `load`, it finds nothing if the id belongs to a run of another kind.
+    const [run] = await runs.loadAll([known.id], updateRun);
     const project = projects.find(({ name }) => name === run?.project);
     const target = project?.deployments?.find(({ name }) => name === run?.deployment);
-    const webhook = target?.webhook;
+    const webhook = run && mayBeSent(run, known) ? target?.webhook : undefined;
     if (webhook === undefined || !verifyWebhook(webhook.secret, request.headers, body, machineMs())) {
-      log.info('a callback of a deployment has no valid signature, or is about no known update');
+      log.info('a callback of a deployment has no valid signature, or is about no known message');
       return refuse(response, 401);
     }
     const read = callbackBody.safeParse(parseJson(body));
     if (!read.success)
       return refuse(response, 400, 'Send { "state": "live" or "failed", "message": "…" }.\n');
-    const { state, message = '' } = read.data;
     // The text of a failed download often has the link in it.
-    const cleaned = firstLine(message, secretsOfWebhook(webhook));
+    const message = firstLine(reasonIn(body), secretsOfWebhook(webhook));
+    const { state } = read.data;
     const { id: runId, ...about } = known;
-    const event = { state, message: cleaned, ...about, atMs: now() };
+    const event = { state, message, ...about, atMs: now() };
     await runs.appendToInbox('deployment', runId, { event, dedupeKey: `callback ${ownId}` });
     await wake({ job: 'deployment', id: runId });
     response.writeHead(204).end();

@@ -167,11 +167,8 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
     record(part: Dependency, answered: boolean, refused = false) {
       const own = present(upstreamOf(part)).filter(({ of }) => part === 'docs' || of === part);
       const problems = own.map(({ of, text }) => ({ of, text }));
-      const seen: HealthSnapshot = {
-        ...{ answered, atMs: now() },
-        ...(refused && { refused }),
-        ...(problems.length > 0 && { problems }),
-      };
+      const seen: HealthSnapshot = { answered, atMs: now(), ...(refused && { refused }) };
+      if (problems.length > 0) seen.problems = problems;
       snapshots.set(part, seen);
       onCall(part, seen);
       share(part, seen);

@@ -22,8 +22,11 @@ const MAX_BYTES = 2_000_000;
 const MAX_OPEN_BYTES = 32_000_000;
 const SHORT_BYTES = 100_000;
 
-/** Approximate memory of a chunk without its bytes: a body can arrive in millions of chunks. */
-const CHUNK_OVERHEAD_BYTES = 200;
+/** Approximate memory of a piece of a body, without its bytes. */
+const PIECE_OVERHEAD_BYTES = 200;
+
+/** Of all bodies in progress in this process, with their pieces. */
+let openBytes = 0;
 
 export interface ListenerParts {
   /** Returns a reference for all log lines of a request. */
@@ -49,7 +52,6 @@ interface HttpParts extends ListenerParts {
  */
 export function createHttpReceiver(parts: HttpParts): Receiver {
   const { path, signingSecret, secretName, server, now, metrics, health, log } = parts;
-  const readBody = createBodyReader();
   const kind = { of: path, operation: 'receive' };
   const listeners = createListeners(parts);
 
@@ -134,35 +136,32 @@ function parseBody(contentType: string | undefined, sent: string): unknown {
 }
 
 /**
- * Returns a function that reads a whole body, or returns the HTTP status of a refusal if the body is too long or cut
- * off. If all open bodies together are too long, only short ones are read, since Slack's are. The server limits the
- * time for a body.
+ * Reads a whole body, or returns the HTTP status of a refusal if the body is too long or cut off. If all open bodies
+ * together are too long, only short ones are read, since Slack's are. The server limits the time for a body.
  */
-export function createBodyReader(longestBytes = MAX_BYTES) {
-  let openBytes = 0;
+export async function readBody(request: IncomingMessage, longestBytes = MAX_BYTES) {
+  if (Number(request.headers['content-length']) > longestBytes) return { body: '', refusal: 413 };
   const maxBytes = () =>
     openBytes <= MAX_OPEN_BYTES ? longestBytes : openBytes <= 2 * MAX_OPEN_BYTES ? SHORT_BYTES : 0;
-
-  return async function readBody(request: IncomingMessage): Promise<{ body: string; refusal?: number }> {
-    if (Number(request.headers['content-length']) > longestBytes) return { body: '', refusal: 413 };
-    const chunks: Buffer[] = [];
-    let bytes = 0;
-    // Without a listener, an error of the connection would end the process.
-    request.on('error', () => {});
-    try {
-      for await (const chunk of request.iterator({ destroyOnReturn: false })) {
-        chunks.push(chunk);
-        bytes += chunk.length + CHUNK_OVERHEAD_BYTES;
-        openBytes += chunk.length + CHUNK_OVERHEAD_BYTES;
-        if (bytes > maxBytes()) return { body: '', refusal: bytes > longestBytes ? 413 : 503 };
-      }
-      return { body: Buffer.concat(chunks).toString() };
-    } catch {
-      return { body: '', refusal: 400 };
-    } finally {
-      openBytes -= bytes;
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  let heldBytes = 0;
+  // Without a listener, an error of the connection would end the process.
+  request.on('error', () => {});
+  try {
+    for await (const chunk of request.iterator({ destroyOnReturn: false })) {
+      chunks.push(chunk);
+      bytes += chunk.length;
+      heldBytes += chunk.length + PIECE_OVERHEAD_BYTES;
+      openBytes += chunk.length + PIECE_OVERHEAD_BYTES;
+      if (bytes > maxBytes()) return { body: '', refusal: bytes > longestBytes ? 413 : 503 };
     }
-  };
+    return { body: Buffer.concat(chunks).toString() };
+  } catch {
+    return { body: '', refusal: 400 };
+  } finally {
+    openBytes -= heldBytes;
+  }
 }
 
 /** Slack waits 3 s for the acknowledgement. */

@@ -1,12 +1,12 @@
 import { once } from 'node:events';
-import type { IncomingMessage, Server, ServerResponse } from 'node:http';
-import { type AddressInfo, BlockList, isIPv6 } from 'node:net';
-import type { Log } from '../runtime/log.ts';
+import type { IncomingMessage, RequestListener, Server, ServerOptions, ServerResponse } from 'node:http';
+import { type AddressInfo, BlockList, isIPv6, type Socket } from 'node:net';
+import { createThrottledWarn, type Log } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 
 /** With an import of `node:http`, Node would also load its own `fetch`, for its WebSocket: 50 ms. */
-const { createServer } = process.getBuiltinModule('node:http');
+const http = process.getBuiltinModule('node:http');
 
 /** Answers one request. If it rejects, the server answers 500. */
 type HttpHandler = (request: IncomingMessage, response: ServerResponse) => Promise<void> | void;
@@ -46,7 +46,7 @@ export async function startHttpServer(
     connectionsCheckingInterval: receiveTimeoutMs / 5,
   };
   // No part of a request is logged: anybody can choose its address.
-  const server = createServer(limits, async (request, response) => {
+  const server = createBoundedServer(limits, async (request, response) => {
     const [path] = (request.url ?? '').split('?', 1);
     const folder = path?.slice(0, path.lastIndexOf('/') + 1);
     const handler = routes.get(`${request.method} ${path}`) ?? routes.get(`${request.method} ${folder}`);
@@ -61,8 +61,11 @@ export async function startHttpServer(
     }
   });
   const bound = await listen(server, setting, port, host);
+  const warn = createThrottledWarn(log, () => performance.now());
+  const NOT_ACCEPTED = 'a connection could not be accepted';
   // Such as too many open files, which passes.
-  server.on('error', (error) => log.warn({ err: error }, 'a connection could not be accepted'));
+  server.on('error', (error) => warn(error, NOT_ACCEPTED));
+  server.on('drop', () => warn(new Error('too many connections are open'), NOT_ACCEPTED));
 
   let closed: Promise<void> | undefined;
   async function close() {
@@ -85,6 +88,57 @@ export async function startHttpServer(
       return closed;
     },
   };
+}
+
+/** Further connections are closed at once, and so are those without a request. Each may hold what was read from it last. */
+const MAX_CONNECTIONS = 1000;
+
+/** Node parses what it has read to the end, even after a refusal. A read of 64 kB can hold 11,000 pieces of a body. */
+const PARSED_BYTES = 1000;
+
+/** A body with more pieces than this needs so many bytes in each, on average. Those of proxies have about 1 kB. */
+const MAX_TINY_PIECES = 100;
+const TINY_BYTES = 256;
+
+/** Connections of which nothing more is parsed. */
+const refused = new WeakSet<Socket>();
+
+/** A request that closes its connection if its body comes in too many tiny pieces, each of which costs a buffer. */
+class BoundedRequest extends http.IncomingMessage {
+  #pieces = 0;
+  #bytes = 0;
+
+  override push(piece: NonSharedBuffer | null): boolean {
+    if (this.destroyed || refused.has(this.socket)) return false;
+    this.#pieces += 1;
+    this.#bytes += piece?.length ?? 0;
+    const isFlood = this.#pieces > MAX_TINY_PIECES && this.#bytes < this.#pieces * TINY_BYTES;
+    if (!isFlood) return super.push(piece);
+    this.destroy();
+    return false;
+  }
+}
+
+/** Returns a server whose connections together hold little, whatever they send. */
+export function createBoundedServer(options: ServerOptions, answer: RequestListener): Server {
+  const server = http.createServer(
+    { ...options, IncomingMessage: BoundedRequest as typeof IncomingMessage },
+    answer,
+  );
+  server.maxConnections = MAX_CONNECTIONS;
+  server.on('drop', () => server.closeIdleConnections());
+  server.on('connection', (socket) => {
+    const [parse] = socket.listeners('data');
+    socket.removeAllListeners('data').on('data', (read: NonSharedBuffer) => {
+      for (let at = 0; at < read.length; at += PARSED_BYTES) {
+        if (socket.destroyed || refused.has(socket)) return;
+        // Too many answers wait: Node continues when they are sent.
+        if (socket.isPaused()) return void socket.unshift(read.subarray(at));
+        parse?.call(socket, read.subarray(at, at + PARSED_BYTES));
+      }
+    });
+  });
+  return server;
 }
 
 /** Makes a server listen, on all addresses unless `host` is given. Returns its port. Throws `OperatorError`. */
@@ -122,8 +176,16 @@ export function refuse(response: ServerResponse, status: number, text = ''): voi
   if (text !== '') response.write(text);
   // The response is not ended, because Node would continue to read.
   request.pause();
-  socket?.pause();
+  if (socket) stopReading(socket);
   setTimeout(() => socket?.destroy(), LINGER_MS).unref();
+}
+
+/** Drops what has arrived on a connection and was not parsed, and reads nothing more. */
+function stopReading(socket: Socket & { _handle?: { readStop(): void } | null }): void {
+  refused.add(socket);
+  socket.pause();
+  // A paused socket still reads 64 kB, and keeps them.
+  socket._handle?.readStop();
 }
 
 /** Answers with JSON that no proxy may cache. */

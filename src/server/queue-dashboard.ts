@@ -1,9 +1,8 @@
-import { createServer } from 'node:http';
 import { createQueues } from '../jobs/queue.ts';
 import type { RoleParts } from '../role.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { connectForRequests } from '../store/redis/connections.ts';
-import { hasBody, isFromThisMachine, listen, refuse } from './http-server.ts';
+import { createBoundedServer, hasBody, isFromThisMachine, listen, refuse } from './http-server.ts';
 
 const MISSING =
   'QUEUE_DASHBOARD_PORT needs a package that does not come with Docket. Run npm install --no-save @bull-board/express@9.10.1, or unset it.';
@@ -40,7 +39,7 @@ export async function startQueueDashboard(
     options: { uiConfig: { boardTitle: 'Docket', hideRedisDetails: true } },
   });
   const board = serverAdapter.getRouter();
-  const server = createServer((request, response) => {
+  const server = createBoundedServer({}, (request, response) => {
     response.setHeader('x-frame-options', 'DENY');
     if (!isFromThisMachine(request)) return refuse(response, 403);
     // Even if the dashboard offers a change, it is refused.

@@ -225,7 +225,6 @@ function withSetting(text: string, name: string, value: string): string {
 
 type Terminal = ReturnType<typeof createTerminal>;
 
-/** Asks questions over this process' terminal. */
 function createTerminal() {
   const { stdin: input, stdout } = process;
   // Also between questions: text pasted before its question may be a secret.

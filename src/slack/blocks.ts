@@ -10,7 +10,7 @@ import type {
 } from '@slack/types';
 import type { MessageBlock } from '../store/messages.ts';
 import { SLACK_LIMITS } from './limits.ts';
-import { bidiIsolate, cutBytes, escapeText } from './text.ts';
+import { bidiIsolate, cut, cutBytes, escapeText, singleLine } from './text.ts';
 
 /** The content of a message: blocks, and a text for notifications and screen readers. */
 export interface Message<B extends MessageBlock = MessageBlock> {
@@ -90,7 +90,9 @@ export function layout({ icon, mention = [], menu, text, ...layout }: Layout): M
   const buttons = (layout.buttons ?? []).filter((one) => one !== false && one !== undefined);
   const ids = [...new Set(mention.map(({ id }) => id))].slice(0, MAX_MENTIONS);
   const before = [...(icon ? [`${icon} `] : []), ...ids.flatMap((id): Part[] => [{ mention: id }, ' '])];
-  const elements = [...before, ...joinParts(lines, '\n')].filter((part) => !isEmpty(part)).map(toRichText);
+  const parts = [...before, ...joinParts(lines, '\n')];
+  // Slack refuses elements without a text.
+  const elements = parts.filter((part) => textOfPlain(part) !== '').map(toRichText);
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
   if (small.length > 0) blocks.push(contextBlock(small));
   if (buttons.length > 0 || menu !== undefined) blocks.push(toActions(buttons, menu));
@@ -108,7 +110,7 @@ export const joinParts = (facts: readonly Line[], separator = ' · '): Part[] =>
   toLines(facts).flatMap((parts, index) => (index === 0 ? parts : [separator, ...parts]));
 
 /** Returns a moment as the date and the time. */
-export const moment = (time: number): Part => ({ time, format: '{date_short_pretty} {time}' });
+export const moment = (time: number): Part => ({ time, format: '{date_short_pretty} at {time}' });
 
 /** Returns a link that follows other facts of a line, if its address is known. */
 export const openThreadLink = (link: string | undefined): Part[] =>
@@ -118,11 +120,32 @@ export const openThreadLink = (link: string | undefined): Part[] =>
 export const openThreadButton = (action: string, url: string | undefined): ButtonParts[] =>
   url === undefined ? [] : [{ label: 'Open thread', action, url }];
 
-/** Returns a message of several parts, from top to bottom. `text` replaces their texts. */
+/** Returns a message of several parts, from top to bottom. `text` replaces their texts. Repeated buttons name their part. */
 export function compose(parts: (Message | MessageBlock)[], text?: Line[]): Message {
-  const blocks = parts.flatMap((part) => ('blocks' in part ? part.blocks : [part]));
+  const labels = parts
+    .flatMap((part) => ('blocks' in part ? part.blocks : []))
+    .flatMap((block) => (block.type === 'actions' ? block.elements : []))
+    .flatMap((one) => (one.type === 'button' ? one.text.text : []));
+  const isRepeated = ({ text }: Button) => labels.indexOf(text.text) !== labels.lastIndexOf(text.text);
+  const blocks = parts.flatMap((part) =>
+    'blocks' in part ? part.blocks.map((block) => withSpokenLabels(block, isRepeated, part)) : [part],
+  );
   const texts = parts.flatMap((part) => ('text' in part && typeof part.text === 'string' ? [part.text] : []));
   return { text: text ? toText(text) : cutBytes(texts.join('\n'), MAX_TEXT_BYTES), blocks };
+}
+
+/** A screen reader reads labels without what stands above them, so repeated ones get the first lines of their part. */
+function withSpokenLabels(block: MessageBlock, isRepeated: (one: Button) => boolean, { blocks }: Message) {
+  if (block.type !== 'actions') return block;
+  const [first] = blocks;
+  const lines = first?.type === 'rich_text' ? first.elements : [];
+  const words = lines.flatMap((line) => line.elements.map((one) => ('text' in one ? String(one.text) : '')));
+  const spokenLabel = ({ text }: Button) =>
+    cut(singleLine(`${text.text}: ${spoken(words.join(''))}`), SLACK_LIMITS.buttonText);
+  const elements = block.elements.map((one) =>
+    one.type === 'button' && isRepeated(one) ? { ...one, accessibility_label: spokenLabel(one) } : one,
+  );
+  return { ...block, elements };
 }
 
 /** A piece of small print. Without a `type`, it looks the same as plain text and as markup. */
@@ -175,14 +198,15 @@ function textOfPlain(part: Part): string | undefined {
   return 'code' in part ? part.code : undefined;
 }
 
-/** Screen readers read the text aloud, so the signs of a change are words in it. */
-const spoken = (text: string) => text.replaceAll('▲ ', 'up ').replaceAll('▼ ', 'down ');
+/** Screen readers read the text aloud, so the signs of a change are words in it, and no line begins with an icon. */
+const spoken = (text: string) =>
+  text
+    .replaceAll(/^\p{Extended_Pictographic}\uFE0F? /gmu, '')
+    .replaceAll('▲ ', 'up ')
+    .replaceAll('▼ ', 'down ');
 
 const toText = (lines: readonly Line[]) =>
   cutBytes(spoken(joinParts(lines, '\n').map(toMrkdwn).join('')), MAX_TEXT_BYTES);
-
-/** Slack refuses elements without a text. */
-const isEmpty = (part: Part) => textOfPlain(part) === '';
 
 function toRichText(part: Part): RichTextElement {
   if (typeof part === 'string') return { type: 'text', text: part };
@@ -231,20 +255,20 @@ function toButton({ label, action, value, url, style, confirm }: ButtonParts): B
     ...(value !== undefined && { value }),
     ...(url !== undefined && { url }),
     ...(style && { style }),
-    ...(confirm && { confirm: toConfirmation(confirm) }),
+    ...(confirm && {
+      confirm: {
+        title: plainText(confirm.title),
+        text: plainText(confirm.text),
+        confirm: plainText(confirm.yes),
+        deny: plainText(confirm.no),
+        ...(confirm.style && { style: confirm.style }),
+      },
+    }),
   };
 }
 
 /** Returns a text object in which nothing is markup. */
 export const plainText = (text: string): PlainTextElement => ({ type: 'plain_text', text });
-
-const toConfirmation = ({ title, text, yes, no, style }: NonNullable<ButtonParts['confirm']>) => ({
-  title: plainText(title),
-  text: plainText(text),
-  confirm: plainText(yes),
-  deny: plainText(no),
-  ...(style && { style }),
-});
 
 const LINK_SCHEME = 'docket-link:';
 
@@ -261,10 +285,7 @@ export function withPreface(original: Message, preface: Part[]): Message {
  * Returns the message with its link placeholders replaced. If a link has expired, its button is left out. If its
  * address is too long for a Slack button, a line with the link replaces the button.
  */
-export async function fillLinks(
-  original: Message,
-  findLink: (name: string) => Promise<string | undefined>,
-): Promise<Message> {
+export async function fillLinks(original: Message, findLink: (name: string) => Promise<string | undefined>) {
   const blocks: MessageBlock[] = [];
   for (const block of original.blocks) {
     if (block.type !== 'actions') {

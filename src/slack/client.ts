@@ -14,8 +14,9 @@ import {
 /** Pages of 1,000 people each: private channels are smaller. */
 const MEMBER_PAGES = 5;
 
-/** Slack returns at most so many messages at once. */
-const MAX_REPLIES = 999;
+/** Maximum messages of a thread, and of the pages that Slack may return them in. */
+const MAX_REPLIES = 1000;
+const MAX_REPLY_PAGES = 20;
 
 export interface PostedMessage {
   channel: string;
@@ -147,8 +148,10 @@ export function createSlackApi(options: SlackWebOptions) {
       return { shared: channel.is_ext_shared === true || invited, isPublic: isPublic(channel) };
     },
 
-    /** Returns the first members' ids, up to `MEMBER_PAGES` pages. Rejects as `channel` does. */
+    /** Returns the first members' ids, up to `MEMBER_PAGES` pages; none of a direct message. Rejects as `channel` does. */
     async members(channel: string): Promise<string[]> {
+      // As in `channel`: asking Slack would need another scope.
+      if (channel.startsWith('D')) return [];
       const found: string[] = [];
       let cursor = '';
       for (let page = 0; page < MEMBER_PAGES && (page === 0 || cursor); page += 1) {
@@ -229,8 +232,7 @@ export function createSlackApi(options: SlackWebOptions) {
      * Begins the upload of a file of so many bytes: `uploadBytes` takes them, and `completeUpload` finishes it. Anybody
      * who knows `uploadUrl` may upload in our name. Rejects with kind `refused` if the workspace takes no files.
      */
-    async getUploadAddress(file: { filename: string; bytes: number }) {
-      const { filename, bytes: length } = file;
+    async getUploadAddress({ filename, bytes: length }: { filename: string; bytes: number }) {
       const method = 'files.getUploadURLExternal';
       const { file_id, upload_url = '' } = await call(method, { filename, length });
       return {
@@ -262,13 +264,23 @@ export function createSlackApi(options: SlackWebOptions) {
     },
 
     /**
-     * Returns the messages of the thread under a root by one call, the oldest first: the root, and the replies before
-     * `latest`, a `ts`. Undefined if one call does not return all, since the newest would be missing.
+     * Returns the messages of the thread under a root, the oldest first: the root, and the replies before `latest`, a
+     * `ts`. Undefined if there are more than `MAX_REPLIES`, since the newest would be missing.
      */
     async replies(root: PostedMessage, latest: string): Promise<unknown[] | undefined> {
-      const page = { ...root, limit: MAX_REPLIES, latest };
-      const found = await call('conversations.replies', page).catch(ignore(TOO_LONG));
-      return found === undefined || found.has_more ? undefined : (found.messages ?? []);
+      const messages: unknown[] = [];
+      let cursor = '';
+      // Slack may end a page early, and every page begins with the root.
+      for (let page = 0; page < MAX_REPLY_PAGES; page += 1) {
+        const args = { ...root, limit: MAX_REPLIES - 1, latest, cursor };
+        const found = await call('conversations.replies', args).catch(ignore(TOO_LONG));
+        messages.push(...(found?.messages ?? []).filter(({ ts }) => page === 0 || ts !== root.ts));
+        cursor = found?.response_metadata?.next_cursor ?? '';
+        if (found === undefined || messages.length > MAX_REPLIES || (found.has_more && !cursor))
+          return undefined;
+        if (!cursor) return messages;
+      }
+      return undefined;
     },
 
     /** Adds a reaction by the bot; its name has no colons. Also resolves if it exists already. */

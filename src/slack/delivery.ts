@@ -86,20 +86,31 @@ export function createDelivery(parts: DeliveryParts) {
     }
   }
 
-  /** Deletes the message; twice does no harm. */
+  /** Deletes the message, once its replacement is shown; twice does no harm. */
   async function remove(record: MessageRecord): Promise<number | undefined> {
     const { wanted, channel = '', ts = '' } = record;
-    const rateLimit = slackRateLimit('edit', wanted.teamId, timing);
+    const keep = () => save(record, { refusedHash: wanted.hash, form: 'own' }, 0);
+    const by = await findReplacement(wanted);
+    const replacement = by === undefined ? undefined : await stateOf(by, record);
+    if (typeof replacement === 'number') return replacement;
+    if (replacement?.kind === 'refused') return keep();
+    const rateLimit = slackRateLimit('delete', wanted.teamId, timing);
     const waitMs = await rateLimiter.takeSlot(rateLimit, { id: record.key });
     if (waitMs > 0) return waitMs;
     try {
       await slack.remove({ channel, ts }).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
       if (!isPermanent(error)) throw error;
-      return save(record, { refusedHash: wanted.hash, form: 'own' }, 0);
+      return keep();
     }
     reportShown(record);
     return save(record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined }, undefined);
+  }
+
+  /** Returns the key of the message that replaces another one, in the end; undefined if that is removed, too. */
+  async function findReplacement({ replacedBy: key }: WantedMessage): Promise<string | undefined> {
+    const next = key === undefined ? undefined : (await messages.load(key))?.wanted;
+    return next?.retracted ? findReplacement(next) : key;
   }
 
   /** Posts the message. If an earlier post had no answer, searches for it first. */
@@ -259,13 +270,20 @@ export function createDelivery(parts: DeliveryParts) {
     if (record.movedTo !== undefined) return { channel: await directMessage(teamId, record.movedTo) };
     if ('channel' in place) return place;
     if ('user' in place) return { channel: await directMessage(teamId, place.user) };
-    const parent = await messages.state(place.under);
+    const parent = await stateOf(place.under, record);
+    if (typeof parent === 'number') return parent;
     if (parent.kind === 'refused') throw new SlackApiError('place', 'chat.postMessage', parent.code);
-    if (parent.kind === 'shown') return { channel: parent.channel, threadTs: parent.ts };
-    // Both messages were published together. The record of the parent has expired, so nothing will post it.
-    const isGone = now() - record.behindSinceMs > timing.giveUpMs && !(await messages.load(place.under));
-    if (isGone) throw new SlackApiError('place', 'chat.postMessage', 'thread_not_found');
-    return Math.max(timing.retryMinMs, parent.dueInMs ?? 0);
+    return { channel: parent.channel, threadTs: parent.ts };
+  }
+
+  /** Returns the state of the message that `record` waits for; while it is pending, the milliseconds to wait. */
+  async function stateOf(key: string, record: MessageRecord) {
+    const state = await messages.state(key);
+    if (state.kind !== 'waiting') return state;
+    // Both messages were published together. The record of the other has expired, so nothing will post it.
+    const isForgotten = now() - record.behindSinceMs > timing.giveUpMs && !(await messages.load(key));
+    if (isForgotten) return { kind: 'refused' as const, code: 'thread_not_found' };
+    return Math.max(timing.retryMinMs, state.dueInMs ?? 0);
   }
 
   async function directMessage(teamId: string, userId: string): Promise<string> {
@@ -290,8 +308,7 @@ export function createDelivery(parts: DeliveryParts) {
 /** Returns the first line of a message that its channel refused, for the person who gets it instead. */
 function movedPreface(code: string): string {
   if (code === 'is_archived') return "I couldn't post this in the channel: it is archived.";
-  if (code === 'not_in_channel' || code === 'channel_not_found') {
+  if (code === 'not_in_channel' || code === 'channel_not_found')
     return "I couldn't post this in the channel: I'm not in it. Type /invite @Docket there before the next one.";
-  }
   return `I couldn't post this in the channel: Slack doesn't let me (${code}).`;
 }

@@ -93,9 +93,8 @@ const notSent = new Set([
 /** Returns any error of the Web API client as a typed error. */
 export function toSlackApiError(method: string, error: unknown): SlackApiError {
   if (error instanceof SlackApiError) return error;
-  if (error instanceof WebAPIRateLimitedError) {
+  if (error instanceof WebAPIRateLimitedError)
     return new SlackApiError('limited', method, 'ratelimited', { retryAfterMs: error.retryAfter * 1000 });
-  }
   if (error instanceof WebAPIPlatformError) {
     // If a response is not JSON, the client passes it as if it were Slack's error code.
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';

@@ -13,7 +13,7 @@ export const SLACK_LIMITS = {
    */
   messageBlocksText: 13_000,
 
-  /** block-kit/block-elements/button-element */
+  /** block-kit/block-elements/button-element; `accessibility_label` has the same limit. */
   buttonText: 75,
   buttonValue: 2000,
   buttonUrl: 3000,

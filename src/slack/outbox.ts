@@ -31,7 +31,8 @@ export function createOutbox(parts: { messages: MessageStore; wake: (delivery: R
       version: number,
     ) {
       const { text, blocks } = message;
-      const form = JSON.stringify([place, text, blocks, rest.fallback, attempt, rest.retracted]);
+      const retraction = rest.replacedBy ?? rest.retracted;
+      const form = JSON.stringify([place, text, blocks, rest.fallback, attempt, retraction]);
       const hash = digest('sha256', form, 'base64url').slice(0, 16);
       const wanted: WantedMessage = { teamId, place, kind, text, blocks, hash, ...rest };
       if (await messages.publish(key, wanted, version)) await wake({ job: 'outbox', id: key });

@@ -12,6 +12,8 @@ const LIMITS = {
   post: { setting: 'postsPerMinute', burst: 2, interactiveShare: 0.5 },
   /** `chat.update` is tier 3, 50 a minute for the whole workspace; half of ours is for endings and clicks. */
   edit: { setting: 'editsPerMinute', burst: 8, interactiveShare: 0.5 },
+  /** `chat.delete` is tier 3, with a count of its own. */
+  delete: { setting: 'editsPerMinute', burst: 8 },
   /** `conversations.info`, `.history` and `.replies` are tier 3, each with its own count. */
   info: { setting: 'readsPerMinute', burst: 8 },
   history: { setting: 'readsPerMinute', burst: 8 },
@@ -40,9 +42,8 @@ export const workspaceLimits = (teamId: string, timing: Timing): RateLimit[] =>
 /** Returns an error handler that holds the limit if Slack says that it is reached. It always rethrows. */
 export const holdWhenLimited =
   (rateLimiter: Pick<RateLimitStore, 'hold'>, rateLimit: RateLimit) => async (error: unknown) => {
-    if (error instanceof SlackApiError && error.kind === 'limited') {
+    if (error instanceof SlackApiError && error.kind === 'limited')
       await rateLimiter.hold(rateLimit, error.retryAfterMs ?? DEFAULT_RETRY_AFTER_MS);
-    }
     throw error;
   };
 

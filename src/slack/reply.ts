@@ -84,6 +84,7 @@ export interface BotIdentity {
   enterpriseId?: string;
   botUserId: string;
 }
+type Own = Pick<BotIdentity, 'botUserId'>;
 
 /** Subtypes of people's messages. A file alone, `/me`, and "also send to #channel" are among them. */
 const PERSON_SUBTYPES = new Set([undefined, 'file_share', 'thread_broadcast', 'me_message']);
@@ -130,12 +131,11 @@ function readMessage(message: MessageFields, channel: string, around: Envelope, 
   };
 }
 
-function nonPersonReason(
-  { user, bot_id, bot_profile }: MessageFields,
-  { botUserId }: Pick<BotIdentity, 'botUserId'>,
-) {
+const FROM_APP = 'from a bot';
+
+function nonPersonReason({ user, bot_id, bot_profile }: MessageFields, { botUserId }: Own) {
   if (user === botUserId) return 'our own';
-  if (bot_id || bot_profile) return 'from a bot';
+  if (bot_id || bot_profile) return FROM_APP;
   return user === 'USLACK' || user === 'USLACKBOT' ? 'from Slack' : undefined;
 }
 
@@ -161,13 +161,18 @@ function readDeletion({ channel, deleted_ts, previous_message: previous }: Event
   return ts ? { kind: 'deleted', channel, ts, ...(previous && threadOf(previous)) } : ignored('unreadable');
 }
 
-/** Returns the messages that people wrote, of those that Slack returns for a thread. */
-export function readThread(messages: readonly unknown[], own: Pick<BotIdentity, 'botUserId'>) {
+/**
+ * Returns the messages that people wrote, of those that Slack returns for a thread. Those of other apps have no user and
+ * no content.
+ */
+export function readThread(messages: readonly unknown[], own: Own) {
   return messages.flatMap((message) => {
     const { data } = messageFields.safeParse(message);
-    if (data === undefined || data.hidden || nonPersonReason(data, own)) return [];
+    if (!data?.ts || data.hidden) return [];
     const { ts, user, subtype, text, blocks, attachments } = data;
-    return ts && user && PERSON_SUBTYPES.has(subtype)
+    const why = nonPersonReason(data, own);
+    if (why === FROM_APP) return [{ ts, user: '', content: {} }];
+    return user && !why && PERSON_SUBTYPES.has(subtype)
       ? [{ ts, user, content: { text, blocks, attachments } }]
       : [];
   });

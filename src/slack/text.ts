@@ -95,17 +95,19 @@ export function cutShown(text: string, max: number): string {
   return text;
 }
 
-/** Returns the first `maxBytes` bytes of UTF-8, never splitting a character or an entity such as `&amp;`. */
+/** Returns the first `maxBytes` bytes of UTF-8; splits no character, entity such as `&amp;` or isolated words. */
 export function cutBytes(escaped: string, maxBytes: number): string {
   if (Buffer.byteLength(escaped) <= maxBytes) return escaped;
   let bytes = Buffer.byteLength('…');
   let kept = '';
   for (const [token] of escaped.matchAll(/&(?:amp|lt|gt);|<[^<>]*>|./gsu)) {
-    bytes += Buffer.byteLength(token);
+    // Who begins an isolate pays for its end.
+    if (token !== '\u2069') bytes += Buffer.byteLength(token === '\u2068' ? '\u2068\u2069' : token);
     if (bytes > maxBytes) break;
     kept += token;
   }
-  return `${kept}…`;
+  const isIsolated = kept.lastIndexOf('\u2068') > kept.lastIndexOf('\u2069');
+  return `${kept}${isIsolated ? '\u2069' : ''}…`;
 }
 
 /** Returns minutes and hours as people say them: "6 min", "2 h 5 min"; under a minute in seconds. */

@@ -221,6 +221,9 @@ export function createChannelIds() {
   return {
     /** Returns the text with Slack's present ids. */
     toSlack: (text: string) => replaceIds(text, toPresent),
+    /** Returns a message or a form with Slack's present ids. */
+    inContent: <T>(content: T): T =>
+      content === undefined ? content : JSON.parse(replaceIds(JSON.stringify(content), toPresent)),
     /** Returns the text with the ids that Docket knows. */
     fromSlack: (text: string) => replaceIds(text, toKnown),
     /** Reloads them; if they cannot be loaded, nothing changes. */

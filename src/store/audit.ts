@@ -6,7 +6,8 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
 
-const entrySchema = z.object({
+/** The schema of a line. */
+export const entrySchema = z.object({
   /** By the clock of the process that adds it. */
   atMs: z.number(),
   user: z.object({ id: z.string(), name: z.string() }),

@@ -1,5 +1,3 @@
-import { z } from 'zod';
-import { parseJson } from '../runtime/json.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { askTime } from './redis/clock.ts';
@@ -12,8 +10,6 @@ export type DueStore = ReturnType<typeof createDueStore>;
 /** Maximum entries that one sweep finds; the next one finds the rest. */
 const MAX_OVERDUE = 1000;
 
-const recordTeam = z.object({ teamId: z.string() });
-
 const postponeScript = luaScript<0 | 1>(`${LUA_NOW}
 local member, wait, wakes = unpack(ARGV)
 local woken = (redis.call('HGET', KEYS[2], 'wakes') or '0') ~= wakes
@@ -25,12 +21,8 @@ export function createDueStore(redis: RedisClient) {
   return {
     /** Returns the number of a run's wakes so far, for `postpone`, the reference of its request, and its workspace. */
     async begin(run: RunRef) {
-      const key = recordKey(run);
-      const [wakes, ref, team] = await redis.hmget(key, 'wakes', 'ref', 'team');
-      // A record that was accepted before the field existed has it only in its JSON.
-      const json = team === null ? await redis.hget(key, run.job === 'outbox' ? 'wanted' : 'json') : null;
-      const teamId = team ?? recordTeam.safeParse(parseJson(json)).data?.teamId;
-      return { wakes: Number(wakes ?? 0), ref: ref ?? undefined, teamId };
+      const [wakes, ref, team] = await redis.hmget(recordKey(run), 'wakes', 'ref', 'team');
+      return { wakes: Number(wakes ?? 0), ref: ref ?? undefined, teamId: team ?? undefined };
     },
     /**
      * Makes the run due in `inMs`; an unlisted one stays unlisted. Returns false if it was woken since it had `wakes`:

@@ -8,6 +8,8 @@ interface Views {
   ai: number;
 }
 
+type PageViews = Views & { path: string };
+
 /** A project of a workspace, as the key of its figures. */
 interface FiguresOf {
   teamId: string;
@@ -53,13 +55,7 @@ export function createFiguresStore(redis: RedisClient) {
     },
 
     /** Stores the part of a range's list of pages that begins at an offset. After one that `isFinal`, all are stored. */
-    async addPages(
-      of: FiguresOf,
-      range: Days,
-      offset: number,
-      pages: ({ path: string } & Views)[],
-      isFinal: boolean,
-    ) {
+    async addPages(of: FiguresOf, range: Days, offset: number, pages: PageViews[], isFinal: boolean) {
       const key = pagesKey(of, range);
       const fields = { [offset]: JSON.stringify(pages), ...(isFinal && { [COMPLETE]: '' }) };
       await redis.multi().hset(key, fields).pexpire(key, retention.pageFiguresMs).exec();
@@ -77,7 +73,7 @@ export function createFiguresStore(redis: RedisClient) {
      * Yields all stored pages of a range, some at a time. A page may come twice; the last one counts: a list that was
      * read again may have become shorter, so the beginning comes last.
      */
-    async *pages(of: FiguresOf, range: Days): AsyncGenerator<({ path: string } & Views)[]> {
+    async *pages(of: FiguresOf, range: Days): AsyncGenerator<PageViews[]> {
       const key = pagesKey(of, range);
       const offsets = (await redis.hkeys(key)).filter((field) => field !== COMPLETE);
       for (const offset of offsets.toSorted((one, other) => Number(other) - Number(one)))
@@ -86,20 +82,17 @@ export function createFiguresStore(redis: RedisClient) {
 
     /** Stores the run of a request to the agent under a digest, for the next digest. */
     async addAsk(editionId: string, runId: string) {
-      await redis
-        .multi()
-        .sadd(keys.digestAsks(editionId), runId)
-        .pexpire(keys.digestAsks(editionId), retention.runMs)
-        .exec();
+      const key = keys.digestAsks(editionId);
+      await redis.multi().sadd(key, runId).pexpire(key, retention.runMs).exec();
     },
     asks: (editionId: string): Promise<string[]> => redis.smembers(keys.digestAsks(editionId)),
 
-    /** Returns whether something was found to be unsupported within the last day. */
-    async isUnsupported(what: string): Promise<boolean> {
-      return (await redis.exists(keys.unsupported(what))) === 1;
-    },
+    /** Returns whether something was found to be unsupported within the last day, and not to be supported since. */
+    isUnsupported: async (what: string): Promise<boolean> =>
+      (await redis.exists(keys.unsupported(what))) === 1,
     async markUnsupported(what: string) {
       await redis.set(keys.unsupported(what), '1', 'PX', retention.unsupportedMs);
     },
+    markSupported: (what: string): Promise<unknown> => redis.del(keys.unsupported(what)),
   };
 }

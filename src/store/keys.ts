@@ -21,10 +21,14 @@ export const keys = {
   run: (runId: string) => `${PREFIX}:run:${runId}`,
   /** Sorted set of the active runs and undelivered messages, scored by due time; see `due.ts`. */
   activeRuns: () => `${PREFIX}:runs:active`,
-  /** Sorted set of the ids of one job's active runs, scored by start time; scripts build this key (`LUA_WAKE`). */
-  activeRunsOf: (job: string) => `${PREFIX}:runs:active:${job}`,
+  /** Sorted set of the ids of a workspace's active runs of one job, scored by start time; `LUA_WAKE` builds this key. */
+  activeRunsOf: (job: string, teamId: string) => `${PREFIX}:runs:active:${job}:${teamId}`,
+  /** Set of the keys of these sets; scripts build this key. */
+  activeLists: () => `${PREFIX}:runs:active:lists`,
   /** Sorted set of a person's runs, scored by the time of the last request. */
   runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
+  /** Sorted set of the runs with an open question to a person, scored by the time of the latest save. */
+  askedOf: (teamId: string, userId: string) => `${PREFIX}:runs:asked:${teamId}:${userId}`,
   /** The run of one of the platform's names, such as an export job. */
   alias: (name: string) => `${PREFIX}:alias:${name}`,
   claim: (name: string) => `${PREFIX}:claim:${name}`,
@@ -39,13 +43,13 @@ export const keys = {
   posted: (teamId: string, channel: string) => `${PREFIX}:posted:${teamId}:${channel}`,
   /** Sorted set of the messages of a conversation whose threads take no instructions, scored by their `ts`. */
   closedThreads: (teamId: string, channel: string) => `${PREFIX}:closed-threads:${teamId}:${channel}`,
-  /** Hash of the index entries of followed threads, by run id. */
-  followedIndex: (teamId: string) => `${PREFIX}:followed-index:${teamId}`,
+  /** Hash of the index entries of a workspace's followed threads, or of its schedules, by run id. */
+  index: (job: string, teamId: string) => `${PREFIX}:index:${job}:${teamId}`,
   /** Hash of Slack's present channel ids, by Docket's ids. */
   channelIds: (teamId: string) => `${PREFIX}:channel-ids:${teamId}`,
   responseUrl: (runId: string) => `${PREFIX}:response-url:${runId}`,
   message: (messageKey: string) => `${PREFIX}:message:${messageKey}`,
-  /** The keys of the messages whose wanted form is not delivered: `activeRunsOf` their job. */
+  /** Sorted set of the keys of the messages whose wanted form is not delivered; `LUA_WAKE` builds this key. */
   undelivered: () => `${PREFIX}:runs:active:outbox`,
   link: (name: string) => `${PREFIX}:link:${name}`,
   /** Sorted set of the active runs that count toward a quota, scored by the time they were accepted. */
@@ -59,6 +63,8 @@ export const keys = {
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
   /** A feature that the workspace or the platform lacks, until the next try. */
   unsupported: (what: string) => `${PREFIX}:unsupported:${what}`,
+  /** The team of a bot token. */
+  team: (tokenId: string) => `${PREFIX}:team:${tokenId}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,
   /** Since when the platform rejects an API key. */
   rejectedKey: (keyId: string) => `${PREFIX}:rejected-key:${keyId}`,

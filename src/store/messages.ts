@@ -56,11 +56,13 @@ export const wantedMessage = z.object({
   fallback: z.object({ text: z.string(), blocks }).optional(),
   /** It is deleted; if Slack refuses that, it has this form. */
   retracted: z.literal(true).optional(),
+  /** It is deleted only once Slack shows the message with this key. If nothing can show that one, it has this form. */
+  replacedBy: z.string().optional(),
   /** The person who gets it by direct message if the place refuses it for good. */
   fallbackRecipient: z.string().optional(),
   /** It does not expire, for messages that are still edited after a month. */
   lasting: z.literal(true).optional(),
-  /** Digest of place, text, blocks, fallback and attempt. */
+  /** Digest of place, text, blocks, fallback, attempt and retraction. */
   hash: z.string(),
 });
 export type WantedMessage = z.infer<typeof wantedMessage>;
@@ -69,7 +71,7 @@ const text = z.string().optional();
 const number = z.number().optional();
 
 /** The delivery state of a message, as JSON in its record. Times are epoch milliseconds. */
-const deliveryFields = z.object({
+export const deliveryFields = z.object({
   /** The hash that Slack shows; differs from `wanted.hash` while a delivery is pending. */
   deliveredHash: text,
   channel: text,
@@ -116,11 +118,11 @@ export function urgencyOf({ kind, interactive: clicked, lowPriority }: WantedMes
   return clicked ? 'clicked' : kind;
 }
 
-/** The delivery state of a message. `fellBack`: Slack refused its blocks, so its fallback is shown. */
+/** The delivery state of a message. */
 export type DeliveryState =
   /** `dueInMs`: when its next delivery begins, if that is not now. */
   | { kind: 'waiting'; dueInMs?: number }
-  | { kind: 'shown'; channel: string; ts: string; fellBack?: true }
+  | { kind: 'shown'; channel: string; ts: string }
   | { kind: 'refused'; code: string };
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
@@ -140,7 +142,7 @@ local isListed = redis.call('ZSCORE', active, member)
 if not isListed then redis.call('HSET', record, 'behindSinceMs', now) end
 -- Its next delivery picks up this version too; only a more urgent one must not wait for that.
 if isListed and tonumber(rankBefore or 0) <= tonumber(rank) then return 0 end
-list(active, member)
+list(record, active, member)
 return 1
 `);
 
@@ -176,12 +178,8 @@ export function createMessageStore(redis: RedisClient) {
     async publish(key: string, wanted: WantedMessage, version: number): Promise<boolean> {
       const rank = urgencies.indexOf(urgencyOf(wanted));
       const args = [memberOf(refOf(key)), JSON.stringify(wanted), wanted.hash, version, retention.runMs];
-      const isNew = await publishScript(
-        redis,
-        [keys.message(key), keys.activeRuns()],
-        [...args, wanted.lasting ? 1 : 0, rank, logScope()?.ref ?? '', wanted.teamId],
-      );
-      return isNew === 1;
+      args.push(wanted.lasting ? 1 : 0, rank, logScope()?.ref ?? '', wanted.teamId);
+      return (await publishScript(redis, [keys.message(key), keys.activeRuns()], args)) === 1;
     },
     /** Throws a `ZodError` for a damaged record. */
     load,
@@ -199,11 +197,8 @@ export function createMessageStore(redis: RedisClient) {
     async state(key: string): Promise<DeliveryState> {
       const record = await load(key);
       if (record === undefined) return { kind: 'waiting' };
-      const { wanted, channel, ts, refusal, deliveredHash, refusedHash, form, movedTo } = record;
-      if (channel && ts) {
-        const fellBack = form === 'fallback' && deliveredHash === refusedHash;
-        return { kind: 'shown', channel, ts, ...(fellBack && { fellBack: true }) };
-      }
+      const { wanted, channel, ts, refusal, deliveredHash, movedTo } = record;
+      if (channel && ts) return { kind: 'shown', channel, ts };
       if (refusal && (deliveredHash === wanted.hash || movedTo)) return { kind: 'refused', code: refusal };
       const dueInMs = await dueInScript(redis, [keys.activeRuns()], [memberOf(refOf(key))]);
       return { kind: 'waiting', ...(dueInMs > 0 && { dueInMs }) };
@@ -211,11 +206,9 @@ export function createMessageStore(redis: RedisClient) {
     /** Returns since when the oldest message of each urgency lacks its wanted form; others are left out. */
     async behindSince(): Promise<Partial<Record<Urgency, number>>> {
       const oldestKeys = await redis.zrange(keys.undelivered(), 0, String(MAX_BEHIND - 1));
-      const found = await Promise.all(
-        oldestKeys.map((key) => redis.hmget(keys.message(key), 'rank', 'behindSinceMs')),
-      );
+      const reads = oldestKeys.map((key) => redis.hmget(keys.message(key), 'rank', 'behindSinceMs'));
       const oldest: Partial<Record<Urgency, number>> = {};
-      for (const [rank, sinceMs] of found) {
+      for (const [rank, sinceMs] of await Promise.all(reads)) {
         const urgency = urgencies[Number(rank ?? -1)];
         if (urgency && sinceMs) oldest[urgency] = Math.min(oldest[urgency] ?? Infinity, Number(sinceMs));
       }

@@ -17,6 +17,7 @@ export interface RateLimit {
 export const limitNames = [
   'post',
   'edit',
+  'delete',
   'info',
   'history',
   'replies',
@@ -27,8 +28,10 @@ export const limitNames = [
   'site-status',
   'previews',
   'site-updates',
+  'deployments',
   'analytics',
   'follow-ups',
+  'agent-jobs',
 ] as const;
 
 export const limitNameOf = ({ name }: Pick<RateLimit, 'name'>): string => name.split(':', 1)[0] ?? '';

@@ -21,27 +21,30 @@ export function parseMember(member: string): RunRef {
 }
 
 /**
- * `list(active, member)` makes the run due now; `unlist` removes it. `wake(run, active, member)` also lets a running step
- * see that the run was woken. The active runs of each job are in a set of their own (`keys.activeRunsOf`).
+ * `list(run, active, member)` makes the run due now; `unlist` removes it. `wake` also lets a running step see that the run
+ * was woken. Each workspace's active runs of each job are in a set of their own (`keys.activeRunsOf`).
  */
 export const LUA_WAKE = `${LUA_NOW}
-local function indexOf(active, member)
+local function indexOf(run, active, member)
   local job, id = string.match(member, '^([^ ]*) (.*)$')
-  return active .. ':' .. job, id
+  if job == 'outbox' then return active .. ':outbox', id end
+  return active .. ':' .. job .. ':' .. (redis.call('HGET', run, 'team') or ''), id
 end
-local function list(active, member)
-  local index, id = indexOf(active, member)
+local function list(run, active, member)
+  local index, id = indexOf(run, active, member)
   redis.call('ZADD', active, now, member)
-  redis.call('ZADD', index, 'NX', now, id)
+  if redis.call('ZADD', index, 'NX', now, id) == 1 then redis.call('SADD', active .. ':lists', index) end
 end
-local function unlist(active, member)
-  local index, id = indexOf(active, member)
+local function unlist(run, active, member)
+  local index, id = indexOf(run, active, member)
   redis.call('ZREM', active, member)
-  redis.call('ZREM', index, id)
+  -- A record that has expired does not name its workspace.
+  local lists = redis.call('EXISTS', run) == 1 and {index} or redis.call('SMEMBERS', active .. ':lists')
+  for _, found in ipairs(lists) do redis.call('ZREM', found, id) end
 end
 local function wake(run, active, member)
   redis.call('HINCRBY', run, 'wakes', 1)
-  list(active, member)
+  list(run, active, member)
 end
 `;
 
@@ -63,13 +66,19 @@ export const LUA_DEDUPE = `
 local function isFirst(seen) return redis.call('SET', seen, 1, 'NX', 'PX', ${retention.dedupeMs}) end
 `;
 
-/** `leaveQuotas(run, id)`: the run no longer counts. Its record lists the keys of its quotas. */
-const LUA_QUOTAS = `
-local function leaveQuotas(run, id)
-  for quota in string.gmatch(redis.call('HGET', run, 'quotas') or '', '[^\\n]+') do
-    redis.call('ZREM', quota, id)
-  end
-  redis.call('HDEL', run, 'quotas')
+/** `leave(run, id, field)`: removes the run from the sets whose keys this field of its record lists. */
+const LUA_SETS = `
+local function leave(run, id, field)
+  for key in string.gmatch(redis.call('HGET', run, field) or '', '[^\\n]+') do redis.call('ZREM', key, id) end
+  redis.call('HDEL', run, field)
+end
+`;
+
+/** `index(key, id, entry, how)`: `how` is `add`, `drop`, or `keep`, which only replaces an entry. */
+const LUA_INDEX = `
+local function index(key, id, entry, how)
+  if how == 'drop' then redis.call('HDEL', key, id)
+  elseif how == 'add' or redis.call('HEXISTS', key, id) == 1 then redis.call('HSET', key, id, entry) end
 end
 `;
 
@@ -79,9 +88,10 @@ type AcceptAnswer =
   | [kind: 'accepted' | 'repeated' | 'stale'];
 
 /** ARGV ends with the maximum of each of the run's quotas. KEYS end with these quotas, and the run's people. */
-export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}
-local run, active, responseUrl, claim, inbox = unpack(KEYS)
-local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kept, lasting, ref, team = unpack(ARGV)
+export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}${LUA_SETS}${LUA_INDEX}
+local run, active, responseUrl, claim, inbox, entries = unpack(KEYS)
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kept, lasting, ref, team, listed, how =
+  unpack(ARGV)
 local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
 if expected ~= '' and stored ~= expected then return {'stale'} end
@@ -93,8 +103,8 @@ if claims then
   if holder and holder ~= id then return {'claimed', holder} end
 end
 local quotas = {}
-for i = 15, #ARGV do
-  local key, max, from = KEYS[6 + #quotas], tonumber(ARGV[i]), lasting == '1' and '-inf' or now - ttl
+for i = 17, #ARGV do
+  local key, max, from = KEYS[7 + #quotas], tonumber(ARGV[i]), lasting == '1' and '-inf' or now - ttl
   local others = redis.call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', 0, max + 1)
   for place, other in ipairs(others) do
     if other == id then table.remove(others, place) end
@@ -108,17 +118,19 @@ if not stored and ref ~= '' then redis.call('HSET', run, 'ref', ref) end
 for _, key in ipairs({run, inbox}) do
   if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
 end
-if stored then wake(run, active, member) else list(active, member) end
+if stored then wake(run, active, member) else list(run, active, member) end
+index(entries, id, listed, how)
 if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
 if claims and lasting == '1' then redis.call('SET', claim, id)
 elseif claims then redis.call('SET', claim, id, 'PX', claimTtl) end
+if #quotas > 0 then leave(run, id, 'quotas') end
 for _, quota in ipairs(quotas) do
   if lasting ~= '1' then redis.call('ZREMRANGEBYSCORE', quota, '-inf', now - ttl) end
   redis.call('ZADD', quota, now, id)
   if lasting == '1' then redis.call('PERSIST', quota) else redis.call('PEXPIRE', quota, ttl) end
 end
 if #quotas > 0 then redis.call('HSET', run, 'quotas', table.concat(quotas, '\\n')) end
-for i = 6 + #quotas, #KEYS do
+for i = 7 + #quotas, #KEYS do
   redis.call('ZADD', KEYS[i], now, id)
   redis.call('ZREMRANGEBYRANK', KEYS[i], 0, -1 - kept)
   redis.call('PEXPIRE', KEYS[i], ttl)
@@ -131,15 +143,30 @@ local run, inbox = unpack(KEYS)
 return {redis.call('HMGET', run, 'json', 'wakes'), redis.call('LRANGE', inbox, 0, ARGV[1] - 1)}
 `);
 
+/** One command for many records: each command takes a write to the socket. */
+export const loadAllScript = luaScript<(string | null)[]>(`
+local found = {}
+for i, run in ipairs(KEYS) do found[i] = redis.call('HGET', run, 'json') end
+return found
+`);
+
 export const saveScript = lastingScript<[kind: 'saved', wakes: number, inbox: string[]] | [kind: 'stale']>(
-  `${LUA_TTL}${LUA_QUOTAS}
-local run, inbox, claim, index = unpack(KEYS)
-local rev, json, nextRev, id, lasting, ttl, consumed, listed, most, release, ended = unpack(ARGV)
+  `${LUA_NOW}${LUA_TTL}${LUA_SETS}${LUA_INDEX}
+local run, inbox, claim, entries = unpack(KEYS)
+local rev, json, nextRev, id, lasting, ttl, consumed, listed, how, most, release, ended = unpack(ARGV)
 if redis.call('HGET', run, 'rev') ~= rev then return {'stale'} end
 redis.call('HSET', run, 'json', json, 'rev', nextRev)
 redis.call('LTRIM', inbox, consumed, -1)
-if redis.call('HEXISTS', index, id) == 1 then redis.call('HSET', index, id, listed) end
-if ended == '1' then leaveQuotas(run, id) end
+index(entries, id, listed, how)
+if ended == '1' then leave(run, id, 'quotas') end
+leave(run, id, 'asked')
+local asked = {unpack(KEYS, 5)}
+for _, key in ipairs(asked) do
+  redis.call('ZADD', key, now, id)
+  redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ttl)
+  redis.call('PEXPIRE', key, ttl)
+end
+if #asked > 0 then redis.call('HSET', run, 'asked', table.concat(asked, '\\n')) end
 local own = {run, inbox}
 if redis.call('GET', claim) == id then
   if release == '1' then redis.call('DEL', claim) else own[3] = claim end
@@ -150,14 +177,14 @@ return {'saved', tonumber(redis.call('HGET', run, 'wakes') or 0), redis.call('LR
 `,
 );
 
-const idleScript = luaScript<0 | 1>(`${LUA_WAKE}${LUA_TTL}${LUA_QUOTAS}
+const idleScript = luaScript<0 | 1>(`${LUA_WAKE}${LUA_TTL}${LUA_SETS}
 local run, active, inbox, claim = unpack(KEYS)
 local rev, wakes, member, id, lasting, ttl = unpack(ARGV)
 if rev ~= 'any' and (redis.call('HGET', run, 'rev') or '') ~= rev then return 0 end
 if wakes ~= 'any' and (redis.call('HGET', run, 'wakes') or '0') ~= wakes then return 0 end
-unlist(active, member)
+unlist(run, active, member)
 if lasting ~= '1' then
-  leaveQuotas(run, id)
+  leave(run, id, 'quotas')
   livesFor(ttl, inbox)
 end
 if claim and redis.call('GET', claim) == id then redis.call('DEL', claim) end
@@ -185,7 +212,7 @@ export async function markIdle(
   return (await idleScript(redis, touched, args)) === 1;
 }
 
-export const wakeScript = luaScript(`${LUA_WAKE}
+export const wakeScript = lastingScript(`${LUA_WAKE}
 local run, active = unpack(KEYS)
 if redis.call('EXISTS', run) == 1 then wake(run, active, ARGV[1]) end
 return 1

@@ -9,6 +9,7 @@ import {
   acceptScript,
   appendEvent,
   type InboxEntry,
+  loadAllScript,
   loadScript,
   markIdle,
   memberOf,
@@ -39,18 +40,6 @@ export const runBase = z.object({
   lasting: z.boolean().optional(),
 });
 export type RunBase = z.infer<typeof runBase>;
-
-export type Acceptance =
-  /** It is stored, and will end in a visible outcome. */
-  | { kind: 'accepted' }
-  /** The same request is stored already. */
-  | { kind: 'repeated' }
-  /** Another run holds the claim. */
-  | { kind: 'claimed'; by: string }
-  /** One of the quotas is full: its place in the list, and the oldest of its active runs. */
-  | { kind: 'full'; quota: number; by: string }
-  /** The run was changed since it was read. */
-  | { kind: 'stale' };
 
 /** At most `max` runs under one name may be at work: each counts until it ends, or for a month. */
 export interface Quota {
@@ -84,7 +73,6 @@ export type RunStore = ReturnType<typeof createRunStore>;
 /** Inbox entries that one step takes at most. */
 const INBOX_BATCH = 100;
 
-/** Records per read. */
 const CHUNK = 200;
 
 /** Maximum active runs that a list reads. */
@@ -98,13 +86,14 @@ export function createRunStore(redis: RedisClient) {
     run: RunBase,
     expected: string,
     { deadlineMs = Number.MAX_SAFE_INTEGER, claimMs = 0, responseUrl = '', quotas = [] }: AcceptOptions = {},
-  ): Promise<Acceptance> {
+  ) {
     const touched = [
       keys.run(run.id),
       keys.activeRuns(),
       keys.responseUrl(run.id),
       keys.claim(run.claim ?? ''),
       keys.inbox(run.id),
+      keys.index(run.job, run.teamId),
       ...quotas.map(({ name }) => keys.quota(name)),
       ...run.people.map((userId) => keys.runsOf(run.teamId, userId)),
     ];
@@ -123,6 +112,7 @@ export function createRunStore(redis: RedisClient) {
       run.lasting === true ? '1' : '0',
       logScope()?.ref ?? '',
       run.teamId,
+      ...[toIndexEntry(run), howIndexed(run)],
       ...quotas.map(({ max }) => max),
     ]);
     if (answer[0] === 'claimed') return { kind: answer[0], by: answer[1] };
@@ -134,46 +124,45 @@ export function createRunStore(redis: RedisClient) {
     const found: R[] = [];
     for (let from = 0; from < ids.length; from += CHUNK) {
       const chunk = ids.slice(from, from + CHUNK);
-      const records = await Promise.all(chunk.map((id) => redis.hget(keys.run(id), 'json')));
+      const records = await loadAllScript(redis, chunk.map(keys.run));
       found.push(...records.flatMap((json) => schema.safeParse(parseJson(json)).data ?? []));
     }
     return found;
   }
 
-  async function saveStep<R extends RunBase>(
-    run: R,
-    { consumed = 0, release = false }: { consumed?: number; release?: boolean } = {},
-  ): Promise<LoadedRun<R> | undefined> {
-    const next = { ...run, rev: run.rev + 1 };
-    const touched = [
-      ...[keys.run(run.id), keys.inbox(run.id), keys.claim(run.claim ?? '')],
-      keys.followedIndex(run.teamId),
-    ];
-    const answer = await saveScript(redis, touched, [
-      ...[run.rev, JSON.stringify(next), next.rev, run.id, run.lasting === true ? '1' : '0'],
-      ...[retention.runMs, consumed, toIndexEntry(next), INBOX_BATCH, release ? '1' : '0'],
-      hasEnded(next) ? '1' : '0',
-    ]);
-    if (answer[0] === 'stale') return undefined;
-    return { run: next, wakes: answer[1], inbox: answer[2].map((text) => JSON.parse(text)) };
-  }
-
   return {
     /** The clock of Redis, in epoch milliseconds. */
     timeMs: (): Promise<number> => askTime(redis),
-    /** Writes a new run. */
+    /**
+     * Writes a new run, which will end in a visible outcome. `repeated`: it is stored already. `claimed`: another run holds
+     * the claim. `full`: one of the quotas is full; `quota` is its place in the list, `by` the oldest of its active runs.
+     */
     accept: (run: RunBase, options?: AcceptOptions) => write(run, '', options),
-    /** The same for a run that a person changed, at the revision that was read. */
+    /** The same for a run that a person changed, at the revision that was read. `stale`: that is not the latest. */
     resume: (run: RunBase, options?: AcceptOptions) =>
       write({ ...run, rev: run.rev + 1 }, String(run.rev), options),
     /**
      * Saves the next state of a run, drops the `consumed` oldest entries of its inbox, and with `release` frees the claim.
      * Returns it as `loadWithInbox` would; undefined if `run` was not the latest.
      */
-    saveStep,
-    /** The same outside a step. Returns only the run. */
-    async save<R extends RunBase>(run: R, release = false): Promise<R | undefined> {
-      return (await saveStep(run, { release }))?.run;
+    async saveStep<R extends RunBase>(
+      run: R,
+      { consumed = 0, release = false }: { consumed?: number; release?: boolean } = {},
+    ): Promise<LoadedRun<R> | undefined> {
+      const next = { ...run, rev: run.rev + 1 };
+      const asked = new Set(run.needs?.map((need) => need.slice(0, need.indexOf(' '))));
+      const touched = [
+        ...[keys.run(run.id), keys.inbox(run.id), keys.claim(run.claim ?? '')],
+        keys.index(run.job, run.teamId),
+        ...[...asked].map((userId) => keys.askedOf(run.teamId, userId)),
+      ];
+      const answer = await saveScript(redis, touched, [
+        ...[run.rev, JSON.stringify(next), next.rev, run.id, run.lasting === true ? '1' : '0'],
+        ...[retention.runMs, consumed, toIndexEntry(next), howIndexed(next), INBOX_BATCH],
+        ...[release ? '1' : '0', hasEnded(next) ? '1' : '0'],
+      ]);
+      if (answer[0] === 'stale') return undefined;
+      return { run: next, wakes: answer[1], inbox: answer[2].map((text) => JSON.parse(text)) };
     },
     /** Removes the run from the due list until it is woken; see `markIdle` in `run-scripts.ts`. */
     markIdle: (run: RunBase, release: boolean, wakes: number | 'any' = 'any'): Promise<boolean> =>
@@ -194,18 +183,18 @@ export function createRunStore(redis: RedisClient) {
       return readRun(await redis.hget(keys.run(runId), 'json'), schema);
     },
     /** The same for a step. */
-    async loadWithInbox<R extends RunBase>(
-      runId: string,
-      schema: z.ZodType<R>,
-    ): Promise<LoadedRun<R> | undefined> {
+    async loadWithInbox<R extends RunBase>(runId: string, schema: z.ZodType<R>) {
       const touched = [keys.run(runId), keys.inbox(runId)];
       const [[json, wakes], entries] = await loadScript(redis, touched, [INBOX_BATCH]);
       const run = readRun(json, schema);
       return run && { run, inbox: entries.map((entry) => JSON.parse(entry)), wakes: Number(wakes ?? 0) };
     },
-    /** Returns the runs of a person, newest first. */
-    ofPerson: (teamId: string, userId: string): Promise<string[]> =>
-      redis.zrevrange(keys.runsOf(teamId, userId), 0, -1),
+    /** Returns the runs that ask a person something, however old, then the latest ones of this person; each newest first. */
+    async ofPerson(teamId: string, userId: string): Promise<string[]> {
+      const sets = [keys.askedOf(teamId, userId), keys.runsOf(teamId, userId)];
+      const found = await Promise.all(sets.map((key) => redis.zrevrange(key, 0, -1)));
+      return [...new Set(found.flat())];
+    },
     /** Gives a run a further name, valid as long as the run is kept. */
     async alias(name: string, runId: string) {
       await redis.set(keys.alias(name), runId, 'PX', retention.runMs);
@@ -222,21 +211,17 @@ export function createRunStore(redis: RedisClient) {
         .map(parseMember)
         .filter(({ job }) => job !== 'outbox'),
     /** Returns the full active runs of one job in a workspace, oldest first. Unreadable records are left out. */
-    async activeOf<R extends RunBase>(schema: z.ZodType<R>, job: string, teamId: string): Promise<R[]> {
-      const runs = await loadAll(await redis.zrange(keys.activeRunsOf(job), '0', '-1'), schema);
-      return runs.filter((run) => run.teamId === teamId);
-    },
+    activeOf: async <R extends RunBase>(schema: z.ZodType<R>, job: string, teamId: string): Promise<R[]> =>
+      loadAll(await redis.zrange(keys.activeRunsOf(job, teamId), '0', '-1'), schema),
     /** Returns the active runs of one job that a workspace accepted last. `complete`: there are no more. */
     async latestOf<R extends RunBase>(schema: z.ZodType<R>, job: string, teamId: string) {
-      const runs: R[] = [];
-      for (let from = 0; runs.length <= LATEST_RUNS; from += LATEST_RUNS + 1) {
-        const ids = await redis.zrevrange(keys.activeRunsOf(job), from, from + LATEST_RUNS);
-        runs.push(...(await loadAll(ids, schema)).filter((run) => run.teamId === teamId));
-        if (ids.length <= LATEST_RUNS)
-          return { runs: runs.slice(0, LATEST_RUNS), complete: runs.length <= LATEST_RUNS };
-      }
-      return { runs: runs.slice(0, LATEST_RUNS), complete: false };
+      const ids = await redis.zrevrange(keys.activeRunsOf(job, teamId), 0, LATEST_RUNS);
+      const runs = await loadAll(ids.slice(0, LATEST_RUNS), schema);
+      return { runs, complete: ids.length <= LATEST_RUNS };
     },
+    /** Returns the index entries of a job's runs in a workspace, in no order, without reading their records. */
+    indexed: async <R extends RunBase>(job: R['job'], teamId: string): Promise<Indexed<R>[]> =>
+      JSON.parse(`[${(await redis.hvals(keys.index(job, teamId))).join()}]`),
     /** Returns the runs with these ids, in order. Unreadable records are left out. */
     loadAll,
   };
@@ -263,7 +248,13 @@ export const INDEXED = {
   sinceMs: true,
   needs: true,
 } as const;
+/** The same of a schedule. */
+const INDEXED_SCHEDULE = { ...INDEXED, timetable: true, nextAtMs: true } as const;
+export type Indexed<R> = Pick<R, keyof typeof INDEXED_SCHEDULE & keyof R>;
 
 /** Returns the index entry of a run. */
 export const toIndexEntry = (run: object) =>
-  JSON.stringify(Object.fromEntries(Object.entries(run).filter(([name]) => name in INDEXED)));
+  JSON.stringify(Object.fromEntries(Object.entries(run).filter(([name]) => name in INDEXED_SCHEDULE)));
+
+/** A schedule is in the index until it is removed. A thread gets into it once it is followed. */
+const howIndexed = (run: RunBase) => ('timetable' in run ? (run.lasting ? 'add' : 'drop') : 'keep');

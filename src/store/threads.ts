@@ -113,7 +113,7 @@ export function createThreadStore(redis: RedisClient) {
         keys.claim(claim),
         keys.early(claim),
         keys.activeRuns(),
-        keys.followedIndex(run.teamId),
+        keys.index(run.job, run.teamId),
       ];
       const args = [run.id, memberOf(run), keys.run(''), toIndexEntry(run)];
       return (await followScript(redis, touched, args)) ?? undefined;
@@ -121,16 +121,11 @@ export function createThreadStore(redis: RedisClient) {
 
     /** Removes it from the followed threads. `RunStore.save` releases its claim and its quota. */
     async unfollow(teamId: string, runId: string) {
-      await redis.hdel(keys.followedIndex(teamId), runId);
+      await redis.hdel(keys.index('agent-thread', teamId), runId);
     },
 
     /** Returns ids of the runs of followed threads, in no order. */
-    followed: (teamId: string) => redis.hkeys(keys.followedIndex(teamId)),
-    /** Returns their index entries without reading their records, see `toIndexEntry`; latest first. */
-    async followedIndex(teamId: string): Promise<unknown[]> {
-      const entries = (await redis.hvals(keys.followedIndex(teamId))).map((entry) => JSON.parse(entry));
-      return entries.toSorted((one, other) => other.sinceMs - one.sinceMs);
-    },
+    followed: (teamId: string) => redis.hkeys(keys.index('agent-thread', teamId)),
 
     /** Nothing in a closed thread instructs the agent, and no job can be followed there. Safe to repeat. */
     async close({ teamId, channel, rootTs }: ThreadPlace) {

@@ -74,6 +74,12 @@ export function createValueStores(redis: RedisClient) {
       },
     },
 
+    /** The teams of bot tokens, by the tokens' ids. */
+    teams: {
+      load: (tokenId: string) => get(keys.team(tokenId)),
+      save: (tokenId: string, teamId: string) => set(keys.team(tokenId), teamId, retention.runMs),
+    },
+
     /** Alerts that all processes together send at most once an hour. */
     alerts: {
       /** Begins an alert, unless it began within the hour. Returns when (epoch milliseconds), and whether it was sent. */

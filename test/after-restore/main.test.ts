@@ -6,7 +6,6 @@ import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { standingKey } from '../../src/jobs/export/view.ts';
 import { exportSchedule } from '../../src/jobs/export-schedule/record.ts';
 import { siteStartStep, wakeSchedules } from '../../src/jobs/site/job.ts';
-import { lineKey } from '../../src/jobs/site/view.ts';
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
@@ -32,7 +31,7 @@ test('digests that were collected or due are skipped; a posted one gets no furth
     totals: undefined,
     ended: undefined,
   });
-  const posted = anEdition({ id: 'posted', state: 'completing', hasChart: false, ended: undefined });
+  const posted = anEdition({ id: 'posted', state: 'completing', ended: undefined });
   await Promise.all([keep(collecting), keep(posted), keep(aSchedule())]);
   expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 2 });
   expect(await runs().load('collecting', editionRun)).toBeUndefined();
@@ -57,19 +56,37 @@ test('a scheduled export that is due, or that the backup does not know, is left 
   }
 });
 
-test('a link of a deployment is not renewed, because that could bring an earlier export back', async () => {
+test('a deployment gets no webhook and no fresh link, because that could bring an earlier export back', async () => {
   const notified = { notifiedAtMs: NOW_MS, sinceMs: NOW_MS };
   const updates = [
     anUpdate({ id: 'renewed', state: 'notified', ...notified, renewAtMs: NOW_MS }),
     anUpdate({ id: 'renewing', state: 'notifying', ...notified, renewal: 1 }),
     anUpdate({ id: 'without', state: 'notified', ...notified }),
-    anUpdate({ id: 'new', state: 'notifying' }),
+    // A webhook may have been sent since; of a workflow, a person is asked.
+    anUpdate({ id: 'webhook', state: 'notifying', notifyUntilMs: NOW_MS }),
+    anUpdate({ id: 'accepted' }),
+    anUpdate({ id: 'workflow', state: 'notifying' }),
+    anUpdate({ id: 'again', state: 'notifying', attempt: 2, earlier: anUpdate(notified) }),
   ];
   await Promise.all(updates.map(keep));
   await closeOpenWork(redis.client);
   const ids = updates.map(({ id }) => id);
   const states = (await runs().loadAll(ids, updateRun)).map(({ state, ending }) => ending?.kind ?? state);
-  expect(states).toEqual(['restored', 'restored', 'notified', 'notifying']);
+  expect(states).toEqual([
+    'restored',
+    'restored',
+    'notified',
+    'restored',
+    'restored',
+    'notifying',
+    'notifying',
+  ]);
+  const intents = ['workflow', 'again'].map((id, at) =>
+    redis.client.hget(keys.run(id), `call:dispatch.${at + 1}`),
+  );
+  expect(await Promise.all(intents)).not.toContain(null);
+  // Its end may have been posted since.
+  expect(await isSearched('renewed.trouble.1')).toBe(true);
 });
 
 test('events that no run has read are skipped, and a damaged record is passed over', async () => {
@@ -100,7 +117,7 @@ test('people are asked about a preview that may have been started since, and not
   await closeOpenWork(redis.client);
   const fields = await Promise.all([open, started].map(({ id }) => redis.client.hkeys(keys.run(id))));
   expect(fields.map((names) => names.includes(`call:${siteStartStep(open)}`))).toEqual([true, false]);
-  expect(await isSearched(lineKey(open))).toBe(true);
+  expect(await isSearched(`${open.id}.end`)).toBe(true);
 });
 
 test('no export follows an update that was under way or has just ended: it may have been started since', async () => {
@@ -116,8 +133,9 @@ test('no export follows an update that was under way or has just ended: it may h
   const entries = () => redis.client.llen(keys.inbox(schedule.id));
   expect(await entries()).toBe(0);
   // The update ends after the restore.
-  await wakeSchedules(update, { runs: runs(), wake: async () => {} });
+  const context = { runs: runs(), teamsOf: () => [update.teamId], wake: async () => {} };
+  await wakeSchedules(update, context);
   expect(await entries()).toBe(0);
-  await wakeSchedules({ ...update, id: 'later' }, { runs: runs(), wake: async () => {} });
+  await wakeSchedules({ ...update, id: 'later' }, context);
   expect(await entries()).toBe(1);
 });

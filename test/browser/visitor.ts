@@ -13,6 +13,42 @@ const PATIENCE_MS = 40_000;
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
+/** Runs in the page, which has no types of ours: two looks at the same place mean that it stands still. */
+const WATCH_CAPTIONS = `
+  clearInterval(globalThis.captionTimer);
+  globalThis.captionObserver?.disconnect();
+  globalThis.captionsSeen = [];
+  let before = '';
+  const look = () => {
+    const line = document.querySelector('.caption p')?.textContent;
+    let seen = captionsSeen.at(-1);
+    if (seen) seen.ms = performance.now() - seen.from;
+    if (line && seen?.line !== line) captionsSeen.push({ line, ms: 0, covers: false, from: performance.now() });
+  };
+  globalThis.captionObserver = new MutationObserver(look);
+  captionObserver.observe(document.body, { subtree: true, childList: true, characterData: true });
+  globalThis.captionTimer = setInterval(() => {
+    look();
+    const [box, target] = ['.caption', '.spoken-of'].map((one) => document.querySelector(one));
+    const seen = captionsSeen.at(-1);
+    if (!box || !target) return;
+    const [a, whole] = [box, target].map((one) => one.getBoundingClientRect());
+    // What is scrolled out of a list lies under nothing.
+    const list = target.closest('.messages, .panel-body')?.getBoundingClientRect() ?? whole;
+    const top = Math.max(whole.top, list.top);
+    const b = { x: whole.x, y: top, left: whole.left, right: whole.right, top, bottom: Math.min(whole.bottom, list.bottom) };
+    const now = [seen.line, a.x, a.y, b.x, b.y].join();
+    const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
+    const isSeen = b.bottom > b.top && b.bottom > 0 && b.top < innerHeight;
+    if (now === before && !(apart && (isSeen || seen.ms > 2800))) seen.covers = true;
+    before = now;
+  }, 100);
+`;
+
+/** A picture has at most so much of a thread; so much else of the page is above and below a thread. */
+const PICTURE_PX = 900;
+const AROUND_PX = 200;
+
 /** What axe says of one rule that is broken. */
 interface Violation {
   id: string;
@@ -20,11 +56,25 @@ interface Violation {
   nodes: { html: string }[];
 }
 
+interface Look {
+  theme?: 'light' | 'dark';
+  width?: number;
+}
+
+/** A caption of the tour, as it was seen. */
+export interface SeenCaption {
+  line: string;
+  /** How long it stood; while the visitor waits for something, longer than it takes to read. */
+  ms: number;
+  /** It lay over what it speaks of, or that could not be seen, once both stood still. */
+  covers: boolean;
+}
+
 /** The demo as `npm run demo` starts it, and a browser to look at it. */
 export interface Visit {
   demo: Demo;
   /** Opens the demo for one more visitor. */
-  open(theme?: 'light' | 'dark'): Promise<Visitor>;
+  open(look?: Look): Promise<Visitor>;
   /** A folder that is removed in the end. */
   folder: string;
   end(): Promise<void>;
@@ -52,7 +102,7 @@ export async function beginVisit(): Promise<Visit> {
   return {
     demo,
     folder,
-    open: (theme = 'light') => openVisitor(browser, demo.url, theme),
+    open: (look = {}) => openVisitor(browser, demo.url, look),
     async end() {
       await browser.close();
       await demo.stop();
@@ -87,17 +137,29 @@ export interface Visitor {
   picture(): Promise<string>;
   /** Points at nothing, and has nothing in focus. */
   rests(): Promise<void>;
-  /** What buttons and headings are on the page, without what differs from one time to the next. */
+  /** What buttons and headings the thread has, without what differs from one time to the next. */
   shown(): Promise<string>;
-  /** Takes the picture of this name for the README, when those are to be made anew. */
+  /** Takes a picture of the thread for the README: its card and what came of it. */
   pictureForReadme(name: string): Promise<void>;
+  /** Says yes if Slack asks first. */
+  confirms(): Promise<void>;
+  /** Folds the panel out, or in. */
+  opensPanel(): Promise<void>;
+  /** Begins to note the captions of the tour. Returns a function that returns those so far. */
+  watchesCaptions(): Promise<() => Promise<SeenCaption[]>>;
+  /** What has the focus, by its label. */
+  focused(): Promise<string>;
   /** Chooses in the menu that shows up at a message. */
   chooses(message: Locator, entry: string): Promise<void>;
 }
 
-async function openVisitor(browser: Browser, url: string, theme: 'light' | 'dark'): Promise<Visitor> {
+async function openVisitor(
+  browser: Browser,
+  url: string,
+  { theme = 'light', width = 1440 }: Look,
+): Promise<Visitor> {
   const context = await browser.newContext({
-    viewport: { width: 1440, height: 900 },
+    viewport: { width, height: width < 700 ? 844 : 900 },
     colorScheme: theme,
     reducedMotion: 'reduce',
     locale: 'en-GB',
@@ -167,16 +229,39 @@ async function openVisitor(browser: Browser, url: string, theme: 'light' | 'dark
       await page.evaluate('document.activeElement?.blur()');
     },
     async shown() {
-      const words = await page
-        .locator('button:visible, a.button:visible, h1:visible, h2:visible')
-        .allInnerTexts();
+      const words = await page.locator('.thread :is(button, a.button, h1, h2):visible').allInnerTexts();
       const lines = words.map((text) => text.replaceAll(/\s+/g, ' ').replaceAll(/\d+/g, '0').trim());
       return `${lines.map((line) => line.replace(/Last reply .*/, 'Last reply …')).join('\n')}\n`;
     },
     async pictureForReadme(name) {
-      if (process.env.SCREENSHOTS === undefined) return;
-      await page.screenshot({ path: join(root, 'docs', `${name}.png`) });
+      const before = page.viewportSize() ?? { width: 1440, height: 900 };
+      const list = thread.getByRole('log');
+      // In a window without room, the list is as high as what it holds.
+      await page.setViewportSize({ width: 1440, height: AROUND_PX });
+      // Compiled in the page, which has no types of ours.
+      const found = `document.querySelector('aside.thread [role="log"]')`;
+      const length = Number(await page.evaluate(`${found}.scrollHeight`));
+      await page.setViewportSize({ width: 1440, height: Math.min(length, PICTURE_PX) + AROUND_PX });
+      await page.evaluate(`${found}.scrollTo(0, 0)`);
+      await list.screenshot({ path: join(root, 'docs', `${name}.png`) });
+      await page.setViewportSize(before);
     },
+    async confirms() {
+      await page
+        .locator('dialog.small footer button')
+        .last()
+        .click({ timeout: 500 })
+        .catch(() => {});
+    },
+    opensPanel: () => page.getByRole('button', { name: 'Behind the scenes', exact: true }).click(),
+    async watchesCaptions() {
+      await page.evaluate(WATCH_CAPTIONS);
+      return async () => (await page.evaluate('captionsSeen')) as SeenCaption[];
+    },
+    focused: () =>
+      page.evaluate(
+        '(document.activeElement?.ariaLabel || document.activeElement?.textContent || document.activeElement?.tagName) ?? ""',
+      ),
     async picture() {
       const path = join(mkdtempSync(join(tmpdir(), 'docket-picture-')), 'page.png');
       await page.screenshot({ path });

@@ -140,7 +140,7 @@ describe('a modal', () => {
   ])('%s, runs nothing, and says so in its place', async (_, view) => {
     const { ran, ...registry } = entries();
     const [answer] = (await bound(registry).reaches('view', submission(view))) as { view: unknown }[];
-    expect(JSON.stringify(answer)).toContain('This dialog is from another version of me');
+    expect(JSON.stringify(answer)).toContain('This form is from another version of me');
     expect(() => checkView(answer?.view, 'modal', (prefix) => prefix)).not.toThrow();
     expect(ran).toEqual([]);
   });

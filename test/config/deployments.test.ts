@@ -14,20 +14,38 @@ const inDeployment = (text: string, name = 'production') =>
 test('deployments are read with their defaults', () => {
   const file = fileWith(`${secret}\n`, 'secret');
   const text = inProject(`deployments:
-      production: { ${hook} }
+      production: { ${hook}, url: https://docs.acme.com/en }
       local: { webhook: { url: "http://127.0.0.1:1/", secret: { file: ${file} }, includeLink: true } }
       staging: { ${flow} }
+      filed: { github: { repository: acme/infra, workflow: a.yml, token: { file: ${file} } } }
       own: { github: { repository: a/.github, event: docs-export, token: { env: TOKEN }, apiUrl: "https://git.acme.com/api/v3" } }`);
   const url = 'https://deploy.acme.com/x?k=1';
-  const github = { repository: 'acme/infra', workflow: 'a.yml', ref: 'main', token: 'github_pat_1' };
+  const github = {
+    repository: 'acme/infra',
+    workflow: 'a.yml',
+    ref: 'main',
+    token: { secret: 'github_pat_1', name: 'TOKEN' },
+  };
   expect(read(text, variables).file?.projects?.[0]?.deployments).toEqual([
-    { name: 'production', webhook: { url, secret, includeLink: false } },
+    { name: 'production', webhook: { url, secret, includeLink: false }, url: 'https://docs.acme.com/en' },
     { name: 'local', webhook: { url: 'http://127.0.0.1:1/', secret, includeLink: true } },
     { name: 'staging', github: { ...github, apiUrl: 'https://api.github.com' } },
     {
+      name: 'filed',
+      github: {
+        ...github,
+        ...{ apiUrl: 'https://api.github.com', token: { secret, name: file, file } },
+      },
+    },
+    {
       name: 'own',
       github: {
-        ...{ repository: 'a/.github', event: 'docs-export', ref: 'main', token: 'github_pat_1' },
+        ...{
+          repository: 'a/.github',
+          event: 'docs-export',
+          ref: 'main',
+          token: github.token,
+        },
         apiUrl: 'https://git.acme.com/api/v3',
       },
     },
@@ -51,7 +69,15 @@ describe('a problem names the place and the fix:', () => {
     'must have either a webhook or github. Write it like webhook: { url: https://deploy.example.com/docket, secret: { env: ACME_DEPLOY_SECRET } }.';
   const https =
     'must be an https address (http only for this machine). Write the address that takes the message.';
+  const site = '.url must be the address of the site, such as https://docs.acme.com.';
   test.each([
+    [`${hook}, url: https://docs.acme.com/?token=1`, site],
+    [`${hook}, url: https://docs.acme.com/#top`, site],
+    [`${hook}, url: https://bob@docs.acme.com`, site],
+    [`${flow}, url: ftp://docs.acme.com`, site],
+    [`${flow}, url: "javascript:alert(1)"`, site],
+    [`${flow}, url: docs.acme.com`, site],
+    [`${flow}, url: [https://docs.acme.com]`, site],
     ['', ` ${either}`],
     [`${hook}, ${flow}`, ` ${either}`],
     [hook.replace('https', 'http'), `.webhook.url ${https}`],
@@ -76,6 +102,10 @@ describe('a problem names the place and the fix:', () => {
     [
       flow.replace('a.yml', 'a/b.yml'),
       '.github.workflow must be a file in .github/workflows, such as a.yml.',
+    ],
+    [
+      flow.replace('workflow: a.yml', 'workflow: a.yml, ref: a..b'),
+      '.github.ref must be a branch or a tag, such as main.',
     ],
     [
       flow.replace('workflow: a.yml,', ''),

@@ -76,6 +76,7 @@ limits:
         watchHours: 1.5,
         exportsPerPerson: 1,
         exportsPerChannel: 2,
+        exportSchedulesPerPerson: 50,
         threadsPerPerson: 100,
         instructionCharacters: 3,
         instructionsWaiting: 4,

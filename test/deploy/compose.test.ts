@@ -10,6 +10,7 @@ interface Service {
   environment?: Record<string, string | number>;
   command?: string[];
   deploy?: { replicas: number };
+  mem_limit?: string;
   read_only?: boolean;
   cap_drop?: string[];
   security_opt?: string[];
@@ -50,23 +51,35 @@ describe.each(['web', 'worker'])('%s', (name) => {
       SLACK_SIGNING_SECRET: '0123456789abcdef0123456789abcdef',
       DOCS_API_URL: 'https://api.example.com',
       DOCS_API_KEY: 'adm_0123456789',
+      // For Docket without a container; in one, it would make the published port dead.
+      HOST: '127.0.0.1',
     };
-    expect(readSettings({ ...own, ...environment })).toMatchObject({ role: name });
+    const settings = readSettings({ ...own, ...environment });
+    expect(settings).toMatchObject({ role: name });
+    expect(settings.host).toBeUndefined();
   });
 });
 
-test.each(Object.entries(services))('%s writes nowhere else, has no rights and is checked', (_, service) => {
-  expect(service).toMatchObject({
-    read_only: true,
-    cap_drop: ['ALL'],
-    security_opt: ['no-new-privileges:true'],
-    healthcheck: expect.anything(),
-    stop_grace_period: expect.stringMatching(/^\d+s$/),
-  });
-});
+test.each(Object.entries(services))(
+  '%s writes nowhere else, has no rights, a limit of memory, and is checked',
+  (_, service) => {
+    expect(service).toMatchObject({
+      read_only: true,
+      cap_drop: ['ALL'],
+      security_opt: ['no-new-privileges:true'],
+      healthcheck: expect.anything(),
+      stop_grace_period: expect.stringMatching(/^\d+s$/),
+      mem_limit: expect.stringMatching(/^\d+[mg]$/),
+    });
+  },
+);
 
 test('its Redis keeps everything and drops nothing', () => {
   const options = services.redis?.command?.join(' ');
-  for (const option of ['--appendonly yes', '--appendfsync always', '--maxmemory-policy noeviction'])
+  for (const option of [
+    ...['--appendonly yes', '--appendfsync always', '--maxmemory-policy noeviction'],
+    // Redis refuses writes before the container is ended.
+    '--maxmemory 512mb',
+  ])
     expect(options).toContain(option);
 });

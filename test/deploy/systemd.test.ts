@@ -34,6 +34,8 @@ test.skipIf(version < OLDEST)('systemd finds nothing wrong with the unit', () =>
   expect(analyze('verify', '--man=no', writeUnit(unit))).toEqual({ status: 0, output: '' });
 });
 
+test('the unit has a limit of memory', () => expect(unit).toMatch(/^MemoryMax=\d+G$/m));
+
 describe('what operators run beside it', () => {
   const script = join(root, 'deploy/systemd/docket');
 

@@ -2,19 +2,29 @@ import { expect, onTestFinished, test } from 'vitest';
 import { createDeployments, type DeploymentCall } from '../../src/deployments/deployment.ts';
 import { createSender } from '../../src/deployments/sender.ts';
 import type { Deployment } from '../../src/projects.ts';
-import { answering, tcpServer } from '../support/docs-api/servers.ts';
+import { answering, httpServer, tcpServer } from '../support/docs-api/servers.ts';
 
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const message = { id: 'msg_1_1_0', body: '{}' };
+/** The clock of this machine, which need not be that of Redis. */
+const MACHINE_MS = 1_700_000_000_000;
 const update = { jobId: 'se_1', domain: 'docs.acme.com' };
 
 /** The calls to one deployment, and what was reported of them. */
-function connected(deployment: Deployment) {
+function connected(deployment: Deployment, timeoutMs = 5000) {
   const calls: DeploymentCall[] = [];
-  const sender = createSender(undefined, 300, new AbortController().signal);
+  const sender = createSender(undefined, timeoutMs, new AbortController().signal);
   onTestFinished(() => void sender.close());
   const projects = [{ name: 'acme', deployments: [deployment] }, { name: 'other' }];
-  return { calls, find: createDeployments(projects, sender.send, (call) => calls.push(call)) };
+  return {
+    calls,
+    find: createDeployments(
+      projects,
+      sender.send,
+      () => MACHINE_MS,
+      (call) => calls.push(call),
+    ),
+  };
 }
 
 const webhook = (url: string): Deployment => ({
@@ -35,19 +45,36 @@ test('a deployment is found by its project and name only', () => {
 
 test.each([
   [204, 'ok', 'delivered'],
-  [302, 'refused', 'retry'],
+  [302, 'refused', 'refused'],
+  [404, 'refused', 'retry'],
   [410, 'refused', 'refused'],
   [500, 'failed', 'retry'],
 ] as const)('a webhook answered with %i is reported as %s', async (status, outcome, kind) => {
   const { find, calls } = connected(webhook((await answering(status, `${secret} no`)).url));
   const api = find('acme', 'production');
-  expect(api?.kind === 'webhook' && (await api.send(message, Date.now()))).toMatchObject({ kind });
+  expect(api?.kind === 'webhook' && (await api.send(message))).toMatchObject({ kind });
   const call = { project: 'acme', deployment: 'production', kind: 'webhook', status, outcome };
   expect(calls).toEqual([{ ...call, reason: `status ${status}`, durationMs: expect.any(Number) }]);
 });
 
+test('a webhook is signed with the time of this machine, by which callbacks are checked', async () => {
+  const sent = Promise.withResolvers<unknown>();
+  const { url } = await httpServer((request, response) => {
+    sent.resolve(request.headers['webhook-timestamp']);
+    response.end();
+  });
+  const api = connected(webhook(url)).find('acme', 'production');
+  if (api?.kind === 'webhook') await api.send(message);
+  expect(await sent.promise).toBe(String(MACHINE_MS / 1000));
+});
+
 test('calls to GitHub are reported, also without an answer', async () => {
-  const github = { repository: 'acme/infra', workflow: 'a.yml', ref: 'main', token: 'github_pat_1' };
+  const github = {
+    repository: 'acme/infra',
+    workflow: 'a.yml',
+    ref: 'main',
+    token: { secret: 'github_pat_1', name: 'T' },
+  };
   const started = connected({
     name: 'staging',
     github: { ...github, apiUrl: (await answering(204, '')).url },
@@ -59,10 +86,13 @@ test('calls to GitHub are reported, also without an answer', async () => {
     { deployment: 'staging', kind: 'github', outcome: 'ok', status: 204 },
   ]);
 
-  const silent = connected({
-    name: 'staging',
-    github: { ...github, apiUrl: (await tcpServer(() => {})).url },
-  });
+  const silent = connected(
+    {
+      name: 'staging',
+      github: { ...github, apiUrl: (await tcpServer(() => {})).url },
+    },
+    300,
+  );
   const lost = silent.find('acme', 'staging');
   await expect(lost?.kind === 'github' && lost.getRun(7)).rejects.toMatchObject({ happened: 'unknown' });
   const reason = 'no answer in time';

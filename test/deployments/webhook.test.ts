@@ -1,4 +1,5 @@
 import { randomBytes } from 'node:crypto';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSender } from '../../src/deployments/sender.ts';
@@ -11,10 +12,16 @@ const link = 'https://files.test/b.tar.gz?X-Signature=5ecret';
 const message = { id: 'msg_1', body: JSON.stringify({ type: 'export.ready', data: { bundleUrl: link } }) };
 
 /** What comes of one attempt at an address. */
-function sent(url: string, timeoutMs = 5000, stopping = new AbortController().signal) {
+function sent(url: string, timeoutMs = 5000, stopping = new AbortController().signal, about = {}) {
   const sender = createSender(undefined, timeoutMs, stopping);
   onTestFinished(() => void sender.close());
-  return sendWebhook(sender.send, { url, secret, includeLink: true }, message, nowMs);
+  return sendWebhook(sender.send, { url, secret, includeLink: true }, message, nowMs, about);
+}
+
+/** The same of one of a status, as the table has it. */
+async function answered(status: number, about = {}) {
+  const result = await sent((await answering(status, '')).url, 5000, undefined, about);
+  return result.kind === 'retry' ? { kind: result.kind, forMs: result.forMs } : { kind: result.kind };
 }
 
 /** Headers of a message signed at a time. */
@@ -91,26 +98,93 @@ describe('a message', () => {
     expect(await sent((await answering(status, 'ok')).url)).toEqual({ kind: 'delivered' });
   });
 
-  test.each([400, 401, 403, 404, 410, 422, 451])('answered with %i is refused', async (status) => {
-    const result = await sent((await answering(status, '\n no such site \nsecond line')).url);
-    expect(result).toEqual({ kind: 'refused', status, text: 'no such site' });
+  const minutes = { kind: 'retry', forMs: 600_000 };
+  const hour = { kind: 'retry', forMs: 3_600_000 };
+  const untilItsEnd = { kind: 'retry', forMs: Infinity };
+  const refused = { kind: 'refused' };
+  test.each([
+    [[301, 302, 304, 307, 308, 400, 405, 410, 422, 451], refused, refused],
+    [[401, 403, 404], minutes, untilItsEnd],
+    [[408, 409, 425, 429, 500, 502, 503, 599], hour, hour],
+  ])('answered with one of %j has the same end at first and at a renewal', async (all, first, renewal) => {
+    for (const status of all) {
+      expect([status, await answered(status)]).toEqual([status, first]);
+      expect([status, await answered(status, { isRenewal: true })]).toEqual([status, renewal]);
+    }
   });
 
-  test.each([300, 301, 302, 307, 308, 408, 409, 425, 429, 500, 502, 503, 599])(
-    'answered with %i is tried again, and nothing is followed',
-    async (status) => {
-      const target = await answering(200, '');
-      const server = await answering(status, 'x', { location: target.url, 'retry-after': '90' });
-      const again = { kind: 'retry', reason: `status ${status}`, retryAfterMs: 90_000 };
-      expect(await sent(server.url)).toEqual(again);
-      expect([server.requests.length, target.requests.length]).toEqual([1, 0]);
-    },
-  );
+  test('answered with 409 has arrived only if an earlier answer to it was lost', async () => {
+    expect(await answered(409, { wasLost: true })).toEqual({ kind: 'delivered' });
+    expect(await answered(404, { wasLost: true })).toEqual(minutes);
+  });
+
+  test.each([
+    ['no answer', undefined, true],
+    ['503', 503, true],
+    ['429', 429, false],
+  ])('answered with %s may have arrived: %s', async (_, status, isLost) => {
+    const server = status
+      ? await answering(status, '', { 'retry-after': '90' })
+      : await tcpServer((socket) => socket.once('data', () => socket.destroy()));
+    const retryAfterMs = status && 90_000;
+    expect(await sent(server.url)).toMatchObject({ kind: 'retry', status, retryAfterMs, isLost });
+  });
+
+  test.each([
+    ['https://www.acme.test/docket?token=5ecret', 'www.acme.test/docket'],
+    ['https://bob:5ecret@www.acme.test:8443/a', 'www.acme.test:8443/a'],
+    ['/moved', 'HOST/moved'],
+    [`https://x.test/${secret}/https%3A%2F%2Fy`, 'x.test/…/…'],
+    ['javascript:alert(1)', ''],
+    ['', ''],
+  ])('that is sent on to %j is not, and names the new address', async (location, to) => {
+    const target = await answering(200, '');
+    const server = await answering(308, 'x', location === '' ? {} : { location });
+    const host = new URL(server.url).host;
+    const moved = { what: 'address', to: to.replace('HOST', host) };
+    expect(await sent(server.url)).toMatchObject({ kind: 'refused', status: 308, moved });
+    expect([server.requests.length, target.requests.length]).toEqual([1, 0]);
+  });
+
+  test.each<[string, string | Buffer, Record<string, string>?]>([
+    ['disk full', '\n disk full \nsecond line'],
+    ['disk full', JSON.stringify({ ok: false, message: 'disk full\nsecond' }, null, 2)],
+    ['disk full', JSON.stringify({ error: 'disk full' }, null, 2)],
+    ['disk full', '{"message":null,"error":{"code":7,"message":"disk full"}}'],
+    ['disk full', '{"type":"about:blank","title":"disk full","detail":"more"}'],
+    ['disk full', '{"title":"","detail":"disk full"}'],
+    ['disk full', JSON.stringify({ error: JSON.stringify({ message: 'disk full' }) })],
+    ['', '{"ok":false}'],
+    ['disk full', '\u001b[1;31mdisk\u001b[0m full\u001b[K'],
+    ['disk full', '{"message":"\\u001b[31mdisk full\\u001b[0m"}'],
+    ['404 Not Found', '<html>\r\n<head><title>404 Not Found</title></head>'],
+    ['', '<!doctype html><p>gone'],
+    ['disk full', gzipSync('{\n  "message": "disk full"\n}'), { 'content-encoding': 'gzip' }],
+    ['disk full', brotliCompressSync('disk full'), { 'content-encoding': 'br' }],
+    ['disk full', deflateSync('disk full'), { 'content-encoding': 'deflate' }],
+    ['', 'disk full', { 'content-encoding': 'gzip' }],
+  ])('that is refused because of %j shows it: %#', async (text, body, headers = {}) => {
+    const server = await httpServer((_, response) => response.writeHead(422, headers).end(body));
+    expect(await sent(server.url)).toMatchObject({ kind: 'refused', status: 422, text });
+  });
+
+  test('whose compressed answer has 1 GB is read in part', async () => {
+    const bomb = gzipSync(Buffer.alloc(200_000_000, 'gone '));
+    const server = await httpServer((_, response) =>
+      response.writeHead(410, { 'content-encoding': 'gzip' }).end(bomb),
+    );
+    const before = process.memoryUsage().rss;
+    expect(await sent(server.url)).toMatchObject({
+      kind: 'refused',
+      text: expect.stringMatching(/^gone gone/),
+    });
+    expect(process.memoryUsage().rss - before).toBeLessThan(60_000_000);
+  });
 
   test('that nobody takes is tried again', async () => {
     const closed = await tcpServer(() => {});
     await closed.close();
-    expect(await sent(closed.url)).toEqual({ kind: 'retry', reason: 'ECONNREFUSED' });
+    expect(await sent(closed.url)).toMatchObject({ kind: 'retry', reason: 'ECONNREFUSED', isLost: false });
     const dead = await tcpServer((socket) => socket.destroy());
     expect(await sent(dead.url)).toMatchObject({ kind: 'retry' });
     const flood = await answering(410, '', { 'x-long': 'x'.repeat(100_000) });
@@ -122,7 +196,7 @@ describe('a message', () => {
   test('without an answer in time, or cancelled, is tried again', async () => {
     const silent = await tcpServer(() => {});
     const late = { kind: 'retry', reason: 'no answer in time' };
-    expect(await sent(silent.url, 200)).toEqual(late);
+    expect(await sent(silent.url, 200)).toMatchObject({ ...late, isLost: true });
     const cancelled = sent(silent.url, 5000, AbortSignal.timeout(50));
     expect(await cancelled).toMatchObject({ kind: 'retry' });
   });

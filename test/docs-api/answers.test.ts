@@ -1,3 +1,4 @@
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../src/docs-api/client.ts';
@@ -34,15 +35,18 @@ test.each([
   [415, 'bad_request', 'no'],
   [422, 'bad_request', 'no'],
   [429, 'rate_limited', 'no'],
-  [500, 'server', 'unknown'],
-  [501, 'unsupported', 'unknown'],
-  [503, 'server', 'unknown'],
+  [500, 'server', 'no'],
+  [501, 'unsupported', 'no'],
+  [502, 'server', 'unknown'],
+  [503, 'server', 'no'],
+  [504, 'server', 'unknown'],
   [302, 'redirect', 'unknown'],
 ] as const)('status %s is %s, happened: %s, and a start is sent once', async (status, kind, happened) => {
   const server = await answering(status, { error: 'Told by the platform' });
   const error = await errorOf(calls.start(clientOf(server.url)));
   expect(error).toMatchObject({ operation: 'startExport', status, kind, happened });
-  expect(error).toMatchObject({ platformMessage: 'Told by the platform', retryable: status === 429 });
+  const retryable = [429, 500, 503].includes(status);
+  expect(error).toMatchObject({ platformMessage: 'Told by the platform', retryable });
   expect(error.message).toBe(`POST /v1/static-export/jobs: status ${status}`);
   expect(server.requests).toHaveLength(1);
 });
@@ -50,13 +54,42 @@ test.each([
 test.each([
   ['90', 90_000],
   ['2.5', 2500],
-  ['Mon, 14 Sep 2026 14:31:00 GMT', undefined],
+  ['Mon, 14 Sep 2026 14:31:00 GMT', 900_000],
+  ['Monday, 14-Sep-26 14:31:00 GMT', 900_000],
+  ['Mon, 14 Sep 2026 14:15:00 GMT', 0],
+  ['Mon, 14 Sep 2026 99:99:99 GMT', undefined],
+  ['Fri, 31 Dec 9999 23:59:59 GMT', 86_400_000],
+  ['999999999', 86_400_000],
+  ['September 5 2026', undefined],
   ['soon', undefined],
   ['-5', undefined],
 ])('Retry-After: %s is %s ms', async (header, retryAfterMs) => {
-  const server = await answering(429, {}, { 'retry-after': header });
+  // The clock of the platform counts, whatever that of this machine shows.
+  const date = 'Mon, 14 Sep 2026 14:16:00 GMT';
+  const server = await answering(429, {}, { 'retry-after': header, date });
   expect((await errorOf(calls.start(clientOf(server.url)))).retryAfterMs).toBe(retryAfterMs);
 });
+
+const zeros = 'x'.repeat(17_000_000);
+test.each([
+  ['gzip', gzipSync],
+  ['deflate', deflateSync],
+  ['br', (text: string) => brotliCompressSync(text, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } })],
+] as const)(
+  'an answer in %s is decoded, and one that grows beyond measure is unreadable',
+  async (name, pack) => {
+    const packed = async (status: number, body: string) =>
+      httpServer((_, response) => response.writeHead(status, { 'content-encoding': name }).end(pack(body)));
+    const told = await packed(400, '{\n  "error": "No such site"\n}');
+    expect(await errorOf(calls.start(clientOf(told.url)))).toMatchObject({ platformMessage: 'No such site' });
+    const bomb = await packed(200, `{"jobId":"${zeros}"}`);
+    expect(await errorOf(calls.start(clientOf(bomb.url)))).toMatchObject({ kind: 'unreadable' });
+    const garbage = await httpServer((_, response) =>
+      response.writeHead(200, { 'content-encoding': name }).end('garbage'),
+    );
+    expect(await errorOf(calls.start(clientOf(garbage.url)))).toMatchObject({ happened: 'unknown' });
+  },
+);
 
 const counts = { human: 1, ai: 1 };
 const link = 'https://files.test/b?s=1';

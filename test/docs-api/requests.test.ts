@@ -151,7 +151,9 @@ describe('an operation', () => {
       }
       for (const status of [408, 429, 500, 503]) {
         const server = await answering(status, {}, { 'retry-after': '0' });
-        const retryable = status === 429 || !unrepeatable.includes(name);
+        // A 503 that says when to come back has started no export.
+        const isRefusal = status === 429 || (status === 503 && name === 'startExport');
+        const retryable = isRefusal || !unrepeatable.includes(name);
         expect(await errorOf(clientOf(server.url)[name](input))).toMatchObject({ retryable });
         expect(server.requests).toHaveLength(1);
       }

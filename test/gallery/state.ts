@@ -23,9 +23,10 @@ export const modal = (name: string, view: ModalView): GalleryState => ({
 });
 export const home = (name: string, view: HomeView): GalleryState => ({ name, shown: { kind: 'home', view } });
 
-/** Returns the one message whose key, after the id of its run, begins with this. */
+/** Returns the one message whose key, after the id of its run, begins with this; one that replaces another counts. */
 export function pick(messages: readonly OutboxMessage[], part: string): Message {
-  const found = messages.filter(({ key }) => key.slice(key.indexOf('.') + 1).startsWith(part));
+  const all = messages.filter(({ key }) => key.slice(key.indexOf('.') + 1).startsWith(part));
+  const found = all.length > 1 ? all.filter(({ replacedBy }) => replacedBy === undefined) : all;
   const [only] = found;
   if (only === undefined || found.length > 1)
     throw new Error(`${part}: one of ${messages.map(({ key }) => key).join(', ')}`);

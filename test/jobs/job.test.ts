@@ -99,7 +99,7 @@ describe('a step that ends with the next state', () => {
   test('is not saved over what somebody else saved: the run is woken instead', async () => {
     const job = jobOf(
       async ({ run }) => {
-        await context.runs.save({ ...run, domain: 'theirs' });
+        await context.runs.saveStep({ ...run, domain: 'theirs' });
         return save({ ...run, domain: 'ours' }, { inMs: 500 });
       },
       {

@@ -66,9 +66,9 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   // One export and one round are under way, two exports, one instruction and one update wait.
   const first = await start();
   await scene.asks(`/docs-export ${NOTIFIED}`);
-  await scene.until([`${NOTIFIED} is exported`]);
+  await scene.until([`Exported · ${NOTIFIED} · 12 pages, `]);
   github.wire.order(DISPATCH, TOO_MANY, 1000);
-  await scene.clicks('ana', `${NOTIFIED} is exported`, 'Update staging');
+  await scene.clicks('ana', `Exported · ${NOTIFIED} · 12 pages, `, 'Deploy to staging');
   await slack.until(() => github.wire.calls.length > 0);
   const working = await follows();
   plan(working.jobId);
@@ -95,9 +95,9 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   const second = await start();
   platform.finish(RUNS);
   finish(working.jobId, 'new_pr');
-  for (const site of [RUNS, WAITS, CARDLESS]) await scene.until([`${site} is exported`]);
-  await untilBelow(working.card, 'opened a pull request');
-  await scene.until(['its workflow succeeded']);
+  for (const site of [RUNS, WAITS, CARDLESS]) await scene.until([`Exported · ${site} · 12 pages, `]);
+  await untilBelow(working.card, 'Pull request · acme/docs#');
+  await scene.until(['Sent to staging · its workflow succeeded · notified.acme.com']);
   await sent(2);
   await second.terminate();
   rmSync(dataDir, { recursive: true });
@@ -111,19 +111,19 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   for (const site of [WAITS, CARDLESS]) await scene.until([`Did the export of ${site} start?`]);
   await untilBelow(waiting.card, 'reach the agent?');
   await settled(dataDir);
-  await scene.until(['Did GitHub start']);
+  await scene.until(['Did the workflow for staging start?']);
   expect(github.runs).toHaveLength(1);
   expect(starts()).toEqual([CARDLESS, RUNS, NOTIFIED, WAITS]);
   expect(instructions()).toEqual(['Add a quickstart', 'Rewrite the quickstart']);
   expect(doubled(world)).toEqual([]);
 
   // What people decide is done at once.
-  await scene.clicks('ana', `Did the export of ${WAITS} start?`, 'Start again');
-  await scene.until(['ana started it again']);
-  await scene.clicks('ana', 'Did GitHub start', 'It ran');
-  await scene.until(['staging notified']);
+  await scene.clicks('ana', `Did the export of ${WAITS} start?`, 'Start anyway');
+  await scene.until(['ana started it anyway']);
+  await scene.clicks('ana', 'Did the workflow for staging start?', 'It started: watch it');
+  await scene.until(['Sent to staging · notified.acme.com']);
   const question = slack.messages.findLast((one) => slack.read(one).includes('reach the agent?'));
-  if (question) await slack.person('ana').clicks(question, 'Send again');
+  if (question) await slack.person('ana').clicks(question, 'Send anyway');
   await sent(3);
   expect(doubled(world)).toEqual([]);
   await world.close();

@@ -16,8 +16,8 @@ describe('what people do with their replies', () => {
     const reply = await replies(root, 'Use American spelling');
     await untilBelow(root, '⏳');
     await person('ana').edits(reply, 'Use British spelling');
-    expect(read(await note('ana', 'already sent'))).toBe(
-      'That was already sent. Reply with the correction instead.',
+    expect(read(await note('ana', 'already has this'))).toBe(
+      'The agent already has this. Reply with the correction instead.',
     );
     await person('ana').edits(reply, 'Use Australian spelling');
     await replies(root, 'Use British spelling instead');
@@ -68,7 +68,7 @@ describe('what people do with their replies', () => {
     await person('ana').deletes(reply);
     await replies(root, 'And short sentences');
     await sent(2);
-    await untilBelow(root, '⏳ "And short sentences" (ana) and 1 more');
+    await untilBelow(root, '⏳ Working · "And short sentences" and 1 more');
     expect(notes('ana')).toEqual([]);
   });
 
@@ -98,7 +98,7 @@ describe('what people do with their replies', () => {
     for (const _ of words) plan(jobId);
     await Promise.all(words.map((text) => replies(root, text)));
     expect(await sent(5)).toEqual(words);
-    await untilBelow(root, '⏳ "five of five" (ana) and 4 more');
-    expect(below(root).filter((text) => text.includes('the agent is working'))).toHaveLength(1);
+    await untilBelow(root, '⏳ Working · "five of five" and 4 more');
+    expect(below(root).filter((text) => text.includes('⏳ Working'))).toHaveLength(1);
   });
 });

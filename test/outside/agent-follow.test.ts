@@ -2,12 +2,12 @@ import { describe, expect, test } from 'vitest';
 import { agentsOn, LOOK } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
-const HOW = 'Reply here to instruct the agent. Start with "aside" to talk among yourselves.';
-const IDLE = `✅ Ready · acme/docs @ agent/quickstart\n${HOW}\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#100\n[Open pull request] [Preview] [Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]`;
+const HOW = 'reply in the thread to ask the agent; start with "aside" to talk among yourselves';
+const IDLE = `✅ Ready · acme/docs @ agent/quickstart · acme/docs#100\nFollowed by ana · ${HOW}\n[Open pull request] [Build preview] [⋯ Details] [⋯ Listen only to @Docket] [⋯ Listen to all replies] [⋯ Stop following]`;
 
 describe('following a job', () => {
   const scene = stage();
-  const { asks, exporting, clicks, person, toldLast, sees, until, audit } = scene;
+  const { asks, exporting, person, toldLast, sees, until, audit } = scene;
   const {
     follows,
     plan,
@@ -22,6 +22,7 @@ describe('following a job', () => {
     note,
     takes,
     sendsAlone,
+    stops,
   } = agentsOn(scene);
   const seedOf = () => scene.platform.agent.add();
 
@@ -39,9 +40,9 @@ describe('following a job', () => {
     await asks(`/docs-agent follow ${jobId} Use *short* sentences & <https://acme.com|our> style`);
     expect(await sent(1)).toEqual(['Use **short** sentences & [our](https://acme.com) style']);
     const root = await card('#docs', 'Working');
-    await untilBelow(root, '⏳ "Use short sentences & our style" (ana)');
+    await untilBelow(root, '⏳ Working · "Use short sentences & our style"');
     finish(jobId, 'new_pr');
-    await untilBelow(root, '✅ @ana The agent opened a pull request');
+    await untilBelow(root, '✅ @ana Pull request · ');
     expect(await audit()).toEqual(
       expect.arrayContaining([
         `ana agent ${jobId} → accepted`,
@@ -59,7 +60,7 @@ describe('following a job', () => {
     expect(await sent(1)).toEqual(['Shorten the introduction']);
     await takes(reply);
     finish(jobId, 'no_pr');
-    await untilBelow(root, '➖ @ana Done, without a pull request: "Shorten the introduction"');
+    await untilBelow(root, '➖ @ana No pull request · "Shorten the introduction"');
   });
 
   test('from a conversation that the app cannot be in: the card is in direct messages, and works there', async () => {
@@ -89,7 +90,7 @@ describe('following a job', () => {
     'of a job that the platform does not know is refused privately, and shows nothing: "follow nope%s"',
     async (instruction) => {
       await asks(`/docs-agent follow nope${instruction}`);
-      await scene.slack.until(() => toldLast('ana') === 'No job with the ID "nope".');
+      await scene.slack.until(() => toldLast('ana') === 'No agent job has the ID "nope".');
       expect(scene.slack.messages).toEqual([]);
       expect(scene.platform.wire.calls.map(({ name }) => name)).toEqual([LOOK]);
     },
@@ -98,12 +99,12 @@ describe('following a job', () => {
   test('of an archived job: the card says so, and an instruction is answered with the day', async () => {
     const { card: root } = await follows({ seed: { status: 'archived' }, state: 'Archived' });
     expect(read(root)).toBe(
-      '📁 Archived · acme/docs @ agent/quickstart\nIt takes no more instructions.\ndocs agent · job aj_… · followed by ana · model docs-agent-1\n[Check now] [Stop following]',
+      '📁 Archived · acme/docs @ agent/quickstart\nFollowed by ana · it takes no more requests\n[Check now] [⋯ Details] [⋯ Stop following]',
     );
     await replies(root, 'Write something anyway');
     await untilBelow(
       root,
-      '❌ @ana Not sent: "Write something anyway"\nThis job was archived on TIME; it takes no more instructions.',
+      '❌ @ana Not sent · "Write something anyway"\nThis job was archived on TIME, so it takes no more requests.',
     );
     expect(instructions()).toEqual([]);
   });
@@ -116,24 +117,19 @@ describe('following a job', () => {
     expect(root.notifies).toEqual([]);
   });
 
-  test('in several threads: each shows the ending, only those who instructed are mentioned', async () => {
+  test('in several threads: the one that asked shows the result, the others show it on their card', async () => {
     const { jobId, card: one } = await follows();
     const { card: other } = await follows({ jobId, where: '#private', who: 'ben' });
     plan(jobId);
     await replies(one, 'Also mention the limits');
-    await untilBelow(one, '⏳ "Also mention the limits" (ana)');
+    await untilBelow(one, '⏳ Working · "Also mention the limits"');
     await card('#private', 'Working');
     finish(jobId, 'new_pr');
-    await untilBelow(
-      one,
-      '✅ @ana The agent opened a pull request for "Also mention the limits": acme/docs#',
+    await untilBelow(one, 'For "Also mention the limits" · requested by ana');
+    await scene.slack.until(() =>
+      read(other).startsWith('✅ Ready · acme/docs @ agent/quickstart · acme/docs#'),
     );
-    await untilBelow(other, 'It was instructed from elsewhere.\n[Open pull request]');
-    expect(below(other)).toEqual([
-      expect.stringMatching(
-        /^✅ The agent opened a pull request for acme\/docs @ agent\/quickstart: acme\/docs#\d+\. It/,
-      ),
-    ]);
+    expect(below(other)).toEqual([]);
     expect(scene.notified('ben')).toBe(0);
   });
 
@@ -161,14 +157,14 @@ describe('following a job', () => {
     await replies(question, 'Explain why it fails, please');
     await sendsAlone();
     expect(await sent(1)).toEqual(['Explain why it fails, please']);
-    await untilBelow(question, '⏳ "Explain why it fails, please" (ana)');
+    await untilBelow(question, '⏳ Working · "Explain why it fails, please"');
     finish(jobId, 'new_pr');
-    await untilBelow(question, '✅ @ana The agent opened a pull request');
+    await untilBelow(question, '✅ @ana Pull request · ');
   });
 
   test('with @Docket under another message of the bot: what was said there before is no instruction', async () => {
     await exporting('/docs-export docs.acme.com');
-    const root = scene.messageWith('Static export');
+    const root = scene.messageWith('Requested by');
     const talk = await replies(root, 'This takes a long time today');
     const jobId = seedOf();
     await replies(root, `@Docket follow ${jobId}`);
@@ -190,9 +186,9 @@ describe('following a job', () => {
 
   test('after [Stop following] its pull request can be opened, and it can be followed again there', async () => {
     const { jobId, card: root } = await follows();
-    await clicks('ben', 'docs agent ·', 'Stop following');
-    await scene.slack.until(() => read(root).startsWith('💤 Stopped following'));
-    expect(read(root)).toMatch(/\n\[Open pull request\] \[Follow again\]$/);
+    await stops(root, 'ben');
+    await scene.slack.until(() => read(root).startsWith('➖ Stopped following'));
+    expect(read(root)).toMatch(/\n\[Open pull request\] \[Follow again\] \[Details\]$/);
     await person('ben').clicks(root, 'Follow again');
     await untilBelow(root, '✅ Ready · ');
     plan(jobId);
@@ -204,10 +200,10 @@ describe('following a job', () => {
 
   test('ends by [Stop following]; then replies are talk, and another job can be followed there', async () => {
     const { card: root } = await follows();
-    await clicks('ben', 'docs agent ·', 'Stop following');
+    await stops(root, 'ben');
     await card('#docs', 'Stopped following');
     expect(read(root)).toBe(
-      '💤 Stopped following · acme/docs @ agent/quickstart\nStopped by ben.\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#100\n[Open pull request] [Follow again]',
+      '➖ Stopped following · acme/docs @ agent/quickstart · acme/docs#100\nStopped by ben.\nFollowed by ana\n[Open pull request] [Follow again] [Details]',
     );
     const talk = await replies(root, 'So what do we do now?');
     const jobId = seedOf();
@@ -229,8 +225,8 @@ describe('following a job', () => {
       await note('ben', 'Is this for the agent?');
       await replies(root, words);
       await card('#docs', 'Stopped following');
-      await until(['Stopped by ana. 1 instruction was not sent.']);
-      await note('ana', 'I stopped following job aj_… here. 1 instruction was not sent.');
+      await until(["Stopped by ana. 1 request wasn't sent."]);
+      await note('ana', "I stopped following job aj_… here. 1 request wasn't sent.");
       expect(instructions()).toEqual([]);
     },
   );

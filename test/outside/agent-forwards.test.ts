@@ -104,7 +104,7 @@ describe('replies that share a message', () => {
   test('where no job is followed: a new one starts with the quote', async () => {
     const said = await person('ben').says('#elsewhere', 'The limits page is old');
     await person('ana').forwards(said, '#docs', '@Docket mend this');
-    await person('ana').clicks(await note('ana', 'Start a new one'), 'Start a new job');
+    await person('ana').clicks(await note('ana', 'Start an agent job'), 'Start a job');
     expect(await sent(1)).toEqual(['mend this\n\nMessage from "Ben Brandt":\n\n> The limits page is old']);
   });
 

@@ -1,8 +1,9 @@
 import { randomUUID } from 'node:crypto';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { canMoveClocks, movedClock } from '../support/faketime.ts';
-import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
+import { agentsOn, CREATE, SEND } from '../support/flows/agent-stage.ts';
 import { dayAfter, digestStage, digestWorld } from '../support/flows/digest-stage.ts';
+import { plain } from '../support/flows/reading.ts';
 import { stage, stageOf } from '../support/flows/stage.ts';
 import { createWorld } from '../support/flows/world.ts';
 
@@ -31,18 +32,15 @@ describe('our own limit of instructions an hour', () => {
     const kept = await replies(root, 'The second one is kept');
     await untilBelow(
       root,
-      '🕒 Kept until about TIME · "The second one is kept" (ana)\n1 instruction an hour is used up for this project.\n[Discard]',
+      '🕒 Waiting · "The second one is kept" · I\'ll send it from about TIME\nRequested by ana\nThis project has used its 1 request to the agent for this hour\n[Discard]',
     );
     await takes(kept);
-    await untilBelow(root, '1 instruction waiting');
-    await until(['followed by ana · 1 instruction waiting']);
+    await untilBelow(root, '1 request waiting');
+    await until(['Followed by ana · 1 request waiting']);
     expect(instructions()).toHaveLength(1);
     expect((await sent(2))[1]).toBe('The second one is kept');
-    await untilBelow(
-      root,
-      'Nothing is waiting for the limit now.',
-      '⏳ "The second one is kept" (ana) and 1 more',
-    );
+    await untilBelow(root, '⏳ Working · "The second one is kept" and 1 more');
+    await scene.slack.until(() => !below(root).join().includes('Waiting'), 20_000, 'the delay goes');
     expect(scene.notified('ana')).toBe(0);
   });
 
@@ -52,13 +50,13 @@ describe('our own limit of instructions an hour', () => {
     await replies(root, 'The first one goes out');
     await untilBelow(root, '⏳');
     const one = await replies(root, 'The second one is kept');
-    await untilBelow(root, 'Kept until about TIME · "The second one is kept" (ana)');
+    await untilBelow(root, '🕒 Waiting · "The second one is kept" · I');
     const other = await replies(root, 'The third one is kept');
     await untilBelow(
       root,
-      '🕒 Kept until about TIME · 2 instructions\n1 instruction an hour is used up for this project.\n[Discard all]',
+      "🕒 Waiting · 2 requests · I'll send them from about TIME\nThis project has used its 1 request to the agent for this hour\n[Discard]",
     );
-    await clicks('ana', 'Discard all', 'Discard all');
+    await clicks('ana', '2 requests', 'Discard');
     await untilBelow(root, 'ana discarded what was waiting.');
     await reacted(one, 'none');
     await reacted(other, 'none');
@@ -74,12 +72,34 @@ describe('our own limit of instructions an hour', () => {
     await usedLongAgo(6000);
     const gone = await replies(root, 'This will be deleted');
     const changed = await replies(root, 'This will be chnaged');
-    await untilBelow(root, 'Kept until about TIME · 2 instructions');
+    await untilBelow(root, '🕒 Waiting · 2 requests');
     await scene.person('ana').deletes(gone);
     await scene.person('ana').edits(changed, 'This was changed in time');
-    await untilBelow(root, 'Kept until about TIME · "This was changed in time" (ana)');
+    await untilBelow(root, '🕒 Waiting · "This was changed in time"');
     expect((await sent(2))[1]).toBe('This was changed in time');
-    expect(below(root).join()).not.toContain('Nothing is waiting for the limit now.\n[');
+  });
+});
+
+describe('the limit of new jobs an hour', () => {
+  const scene = stage({ bot: { config: 'limits: { followUpsPerHour: 1 }\n' } });
+  const { follows, plan, replies, sent, instructions, untilBelow, card } = agentsOn(scene);
+
+  test('is another one, of the same number', async () => {
+    const { jobId, card: root } = await follows();
+    plan(jobId);
+    await replies(root, 'A follow-up takes no slot of it');
+    await sent(1);
+    await scene.asks('/docs-agent new Write about limits');
+    expect(await sent(2)).toContain('Write about limits');
+    const before = [...scene.slack.messages];
+    await scene.asks('/docs-agent new Write about webhooks');
+    const waiting = await card('#docs', 'Starting…', before);
+    await untilBelow(
+      waiting,
+      '🕒 Waiting · "Write about webhooks" · I\'ll send it from about TIME\nRequested by ana\nThis project has used its 1 new agent job for this hour\n[Discard]',
+    );
+    expect(scene.platform.wire.calls.filter(({ name }) => name === CREATE)).toHaveLength(1);
+    expect(instructions()).toHaveLength(2);
   });
 });
 
@@ -99,7 +119,7 @@ projects:
 `,
     }),
   });
-  const { asks, told } = scene;
+  const { asks } = scene;
   const { follows, plan, replies, sent, instructions, untilBelow, card } = agentsOn(scene);
   const limited = (seconds: number) =>
     ({ kind: 'answer', status: 429, headers: { 'retry-after': String(seconds) } }) as const;
@@ -118,10 +138,10 @@ projects:
     await replies(root, 'Try this in a while');
     await untilBelow(
       root,
-      '🕒 Kept until about TIME · "Try this in a while" (ana)\nThe platform\'s limit is reached.\n[Discard]',
+      '🕒 Waiting · "Try this in a while" · I\'ll send it from about TIME\nRequested by ana\nThe platform\'s limit is reached\n[Discard]',
     );
     expect(await sent(1)).toEqual(['Try this in a while']);
-    await untilBelow(root, 'Nothing is waiting for the limit now.', '⏳');
+    await untilBelow(root, '⏳');
     expect(scene.platform.wire.calls.filter(({ name }) => name === SEND)).toHaveLength(2);
   });
 
@@ -129,14 +149,16 @@ projects:
     const { card: root } = await followsAcme();
     scene.platform.wire.order(SEND, limited(3600));
     await replies(root, 'This one has to wait');
-    await untilBelow(root, "The platform's limit is reached.");
+    await untilBelow(root, "The platform's limit is reached");
     const { card: other } = await follows({ where: '#private' });
     await replies(other, 'This one is not delayed');
     expect(await sent(1)).toEqual(['This one is not delayed']);
     const second = await scene.person('ana').says('#docs', 'Another thread');
     await replies(second, `@Docket follow ${scene.platform.agent.add()}`);
-    // Which project it is in, only a command can say.
-    expect(told(await asks('/docs-agent follow aj_1234'))).toContain('Which project is it in: acme, beta?');
+    // Which project it is in, only a command can ask.
+    expect((await asks('/docs-agent follow aj_1234')).ephemeral).toBeUndefined();
+    expect(plain(scene.person('ana').reads(scene.person('ana').modal()))).toContain('Which project?');
+    expect(scene.person('ana').fields()).toMatchObject([{ label: 'Project', options: ['acme', 'beta'] }]);
     expect(instructions()).toHaveLength(1);
   });
 });
@@ -144,8 +166,8 @@ projects:
 describe('a limit of the threads that one person has follow jobs', () => {
   const scene = stage({ bot: { config: 'limits: { threadsPerPerson: 1 }\n' } });
   const { asks, told, person } = scene;
-  const { follows, note, read } = agentsOn(scene);
-  const FULL = 'You follow 1 job already. Stop following one first. /docs-agent list shows them.';
+  const { follows, note, read, stops } = agentsOn(scene);
+  const FULL = 'You follow 1 agent job already. Stop following one first. /docs-agent list shows them.';
 
   test('holds for commands and mentions, whatever the threads do, and ends with them', async () => {
     const { card: root } = await follows();
@@ -154,7 +176,7 @@ describe('a limit of the threads that one person has follow jobs', () => {
     await person('ana').says('#docs', `@Docket follow ${another}`);
     expect(read(await note('ana', 'You follow'))).toBe(FULL);
     await follows({ who: 'ben', jobId: another });
-    await person('ana').clicks(root, 'Stop following');
+    await stops(root);
     await scene.until(['Stopped by ana']);
     await follows();
   });
@@ -180,8 +202,8 @@ describe('the same limit for [Ask the agent] under a digest', () => {
     await asksAgent('ana', root, 'pages');
     await person('ana').submits({ Page: '/quickstart · 910 views' });
     await person('ana').submits();
-    await untilBelow(root, '❌ The instruction about /quickstart was not sent.\nAsked by ana');
-    await note('ana', 'You follow 1 job already. Stop following one first.');
+    await untilBelow(root, '❌ Request not sent · /quickstart\nRequested by ana');
+    await note('ana', 'You follow 1 agent job already. Stop following one first.');
     expect(instructions()).toEqual([]);
   });
 });
@@ -200,6 +222,6 @@ describe.skipIf(!canMoveClocks)('after a month', () => {
       .poll(async () => Number((await world.redis.client.time())[0]), { timeout: 10_000 })
       .toBeGreaterThan(Date.now() / 1000 + 30 * 86_400);
     const answer = await scene.asks(`/docs-agent follow ${another}`);
-    expect(scene.told(answer)).toContain('You follow 1 job already.');
+    expect(scene.told(answer)).toContain('You follow 1 agent job already.');
   });
 });

@@ -27,17 +27,14 @@ describe('a new job', () => {
     await asks('/docs-agent new Write a "quickstart" for *beginners*');
     expect(await sent(1)).toEqual(['Write a "quickstart" for **beginners**']);
     const root = await card('#docs', 'Working');
-    await untilBelow(root, `⏳ "Write a 'quickstart' for beginners" (ana) · the agent is working`);
+    await untilBelow(root, `⏳ Working · "Write a 'quickstart' for beginners"\nRequested by ana`);
     await replies(root, 'With code for each step');
     await sent(2);
-    await untilBelow(root, '⏳ "With code for each step" (ana) and 1 more');
+    await untilBelow(root, '⏳ Working · "With code for each step" and 1 more');
     expect(new Set(scene.platform.agent.messages.map(({ jobId }) => jobId))).toEqual(new Set([newest()]));
     finish(newest(), 'new_pr');
-    await untilBelow(
-      root,
-      '✅ @ana The agent opened a pull request for "With code for each step" and 1 more: acme/docs#',
-    );
-    await until(['✅ Ready · Write a "quickstart" for beginners', ' · acme/docs · followed by ana']);
+    await untilBelow(root, 'For "With code for each step" and 1 more · requested by ana');
+    await until(['✅ Ready · Write a "quickstart" for beginners · acme/docs#', '\nRequested by ana · reply']);
     expect(await scene.audit()).toEqual(
       expect.arrayContaining([
         'ana agent new agent job → accepted',
@@ -58,7 +55,7 @@ describe('a new job', () => {
     await replies(root, 'With code for each step');
     await sent(2);
     finish(newest(), 'no_pr');
-    const texts = await untilBelow(root, 'Done, without a pull request');
+    const texts = await untilBelow(root, 'No pull request · ');
     expect(texts.filter((text) => text.includes('**error handling**'))).toEqual([instruction]);
   });
 
@@ -68,11 +65,11 @@ describe('a new job', () => {
     const root = await card('#docs', 'Needs an answer');
     await untilBelow(
       root,
-      '⚠️ @ana Was the job for "Write a quickstart guide" created? The platform gave no clear answer.',
-      'choose [Leave it] and type /docs-agent follow <job id>.\n[Send again] [Leave it]',
+      '❔ @ana Was the agent job for "Write a quickstart guide" created? The platform gave no clear answer.',
+      "choose [Don't send again], then type /docs-agent follow <job id>.\n[Send anyway] [Don't send again]",
     );
     expect(instructions()).toEqual([]);
-    await clicks('ben', 'no clear answer', 'Send again');
+    await clicks('ben', 'no clear answer', 'Send anyway');
     expect(await sent(1)).toEqual(['Write a quickstart guide']);
     await card('#docs', 'Working');
   });
@@ -81,29 +78,29 @@ describe('a new job', () => {
     scene.platform.wire.order(CREATE, { kind: 'reset', when: 'after' });
     await asks('/docs-agent new Write a quickstart guide');
     await card('#docs', 'Needs an answer');
-    await until(['[Send again] [Leave it]']);
-    await clicks('ana', 'no clear answer', 'Leave it');
-    await card('#docs', 'Left unclear');
+    await until(["[Send anyway] [Don't send again]"]);
+    await clicks('ana', 'no clear answer', "Don't send again");
+    await card('#docs', 'Not sent again');
     expect(instructions()).toHaveLength(1);
   });
 
   test('from a mention in a channel: offered privately, and started under that message', async () => {
     const asked = await person('ana').says('#docs', '@Docket write a page about webhooks');
-    const offer = await note('ana', 'Start a new one');
+    const offer = await note('ana', 'Start an agent job');
     expect(read(offer)).toBe(
-      'No agent job is followed here. Start a new one with "write a page about webhooks"?\nTo follow an existing job, reply @Docket follow <job id>.\n[Start a new job]',
+      'Start an agent job with "write a page about webhooks"?\nTo follow an existing job, reply @Docket follow <job id>.\n[Start a job]',
     );
     expect(scene.slack.messages).toHaveLength(1);
     scene.platform.agent.plan({ hold: true });
     await Promise.all([
-      person('ana').clicks(offer, 'Start a new job'),
-      person('ana').clicks(offer, 'Start a new job'),
+      person('ana').clicks(offer, 'Start a job'),
+      person('ana').clicks(offer, 'Start a job'),
     ]);
     expect(await sent(1)).toEqual(['write a page about webhooks']);
     await untilBelow(
       asked,
       '⏳ Working · write a page about webhooks',
-      '⏳ "write a page about webhooks" (ana)',
+      '⏳ Working · "write a page about webhooks"',
     );
     await takes(asked);
     await replies(asked, 'And one about retries');
@@ -115,20 +112,20 @@ describe('a new job', () => {
     const question = await person('ben').says('#docs', 'Who could write about webhooks?');
     await replies(question, 'I am busy this week');
     await replies(question, '@Docket write about webhooks', { who: 'ben' });
-    const offer = await note('ben', 'Start a new one');
+    const offer = await note('ben', 'Start an agent job');
     expect(offer.threadTs).toBe(question.ts);
-    await expect(person('ana').clicks(offer, 'Only this message')).rejects.toThrow('does not see');
-    await person('ben').clicks(offer, 'Only this message');
+    await expect(person('ana').clicks(offer, 'Send only mine')).rejects.toThrow('does not see');
+    await person('ben').clicks(offer, 'Send only mine');
     expect(await sent(1)).toEqual(['write about webhooks']);
-    await untilBelow(question, 'docs agent ·');
-    expect(below(question).filter((text) => text.includes('docs agent ·'))).toHaveLength(1);
+    await untilBelow(question, 'Details]');
+    expect(below(question).filter((text) => text.includes('Details]'))).toHaveLength(1);
   });
 
   test('in direct messages no mention is needed', async () => {
     const asked = await person('ana').says('@ana', 'Write a page about webhooks');
-    await person('ana').clicks(await note('ana', 'Start a new one'), 'Start a new job');
+    await person('ana').clicks(await note('ana', 'Start an agent job'), 'Start a job');
     expect(await sent(1)).toEqual(['Write a page about webhooks']);
-    await untilBelow(asked, 'docs agent ·');
+    await untilBelow(asked, 'Details]');
   });
 
   test.each(['@Docket', '@Docket help', '@Docket hi', '@Docket thanks!', '@Docket ?', '@docket aside'])(
@@ -175,9 +172,7 @@ describe('a new job', () => {
   });
 
   test('list and stop: the threads that one may see', async () => {
-    expect(told(await asks('/docs-agent list'))).toContain(
-      'There are no followed agent jobs that you can see here.',
-    );
+    expect(told(await asks('/docs-agent list'))).toContain('No agent job is followed that you can see here.');
     const one = await follows();
     const other = await follows({ where: '#private', seed: { ref: 'agent/limits' } });
     const listed = told(await asks('/docs-agent list')) ?? '';
@@ -193,7 +188,7 @@ describe('a new job', () => {
       'No thread that you can see follows this job.',
     );
     expect(told(await asks('/docs-agent stop', { who: 'ben' }))).toBe(
-      'I no longer follow acme/docs @ agent/quickstart.',
+      'I stopped following acme/docs @ agent/quickstart.',
     );
     await scene.slack.until(() => read(one.card).includes('Stopped by ben.'));
     expect(told(await asks('/docs-agent list'))).toBe(
@@ -220,14 +215,14 @@ describe('a job that the platform refuses to make', () => {
   const { note, read } = agentsOn(scene);
 
   test.each([
-    [400, 'The platform refused to create it.\nThe platform said: "Prompt too long"'],
-    [403, 'The platform doesn\'t let me create agent jobs (403).\nThe platform said: "Prompt too long"'],
+    [400, 'The platform refused to create the job.\nThe platform said: "Prompt too long"'],
+    [403, 'The platform doesn\'t let me create agent jobs.\nThe platform said: "Prompt too long"\nHTTP 403'],
   ])('with %i is shown only to the person who asked, who can try again', async (status, why) => {
     const body = { error: 'Prompt too long' };
     scene.platform.wire.order(CREATE, { kind: 'answer', status, body });
     await scene.asks('/docs-agent new Write a quickstart guide');
-    const answer = await note('ana', 'not created');
-    expect(read(answer)).toBe(`❌ The job was not created: "Write a quickstart guide"\n${why}\n[Try again]`);
+    const answer = await note('ana', 'Job not created');
+    expect(read(answer)).toBe(`❌ Job not created · "Write a quickstart guide"\n${why}\n[Try again]`);
     await scene.slack.until(() => scene.sees('#docs', 'ben').length === 0);
     expect(scene.notified('ana')).toBe(0);
     await scene.person('ana').clicks(answer, 'Try again');
@@ -242,14 +237,14 @@ for (const status of [404, 405] as const)
     const { person } = scene;
     const { below, instructions, note, notes, read, replies, sendsAlone } = agentsOn(scene);
     const answer =
-      '❌ The job was not created: "Write a quickstart guide"\nThis platform doesn\'t let me create agent jobs. Create one in its dashboard, then type /docs-agent follow <job id>.\n[Try again]';
+      '❌ Job not created · "Write a quickstart guide"\nThis platform doesn\'t let me create agent jobs. Create one in its dashboard, then type /docs-agent follow <job id>.\n[Try again]';
 
     test('says so only to the person who asked, with what to do instead, and nothing stays in the channel', async () => {
       await scene.asks('/docs-agent new Write a quickstart guide');
-      expect(read(await note('ana', 'not created'))).toBe(answer);
+      expect(read(await note('ana', 'Job not created'))).toBe(answer);
       const isGone = () => scene.sees('#docs', 'ben').length === 0;
       await scene.slack.until(isGone);
-      const first = await note('ana', 'not created');
+      const first = await note('ana', 'Job not created');
       await person('ana').clicks(first, 'Try again');
       await scene.slack.until(() => first.deleted && notes('ana').length === 1 && isGone());
       expect(scene.notified('ana')).toBe(0);
@@ -260,7 +255,7 @@ for (const status of [404, 405] as const)
       const question = await scene.person('ben').says('#docs', 'Who could write about webhooks?');
       const reply = await replies(question, '@Docket Write a quickstart guide');
       await sendsAlone();
-      expect(read(await note('ana', 'not created'))).toBe(answer);
+      expect(read(await note('ana', 'Job not created'))).toBe(answer);
       await scene.slack.until(() => below(question).length === 1 && reply.reactions.length === 0);
       expect(instructions()).toEqual([]);
     });

@@ -4,14 +4,14 @@ import { stage } from '../support/flows/stage.ts';
 import { freePort } from '../support/redis.ts';
 
 const REFUSED =
-  "You can't instruct the docs agent here, so nothing was sent. Ask a full member of this workspace.";
+  "You can't ask the docs agent here, so nothing was sent. Ask a full member of this workspace.";
 const key = { kind: 'answer', status: 401, body: { error: 'Invalid API key' } } as const;
 
 describe('who may not instruct the agent', () => {
   const scene = stage({ bot: { config: 'allow: { agent: [S0DOCS, U0BEN] }\n' } });
   const { asks, told, person } = scene;
   const { follows, replies, reacted, sent, instructions, note, notes, untilBelow } = agentsOn(scene);
-  const ASK = "You can't instruct the docs agent here, so nothing was sent. Ask @docs-admins or @ben.";
+  const ASK = "You can't ask the docs agent here, so nothing was sent. Ask @docs-admins or @ben.";
 
   test.each(['gus', 'sue'] as const)('%s is refused on every command, with whom to ask', async (who) => {
     const jobId = scene.platform.agent.add();
@@ -41,7 +41,7 @@ describe('who may not instruct the agent', () => {
   test('in mode "all" they are told once', async () => {
     const { card: root } = await follows();
     await replies(root, '@Docket all replies');
-    await scene.until(['Every reply here goes to the agent.']);
+    await scene.until(['every reply in the thread goes to the agent']);
     await replies(root, 'Then delete everything', { who: 'gus' });
     await note('gus', ASK);
     await replies(root, 'Please delete everything', { who: 'gus' });
@@ -108,34 +108,34 @@ describe('trouble with the platform', () => {
     const reply = await replies(root, 'Mend the headings');
     await untilBelow(
       root,
-      '❌ @ana Not sent: "Mend the headings"\nMy platform key was rejected; the admins have been told.\n[Send again]',
+      '❌ @ana Not sent · "Mend the headings"\nMy access to the docs platform was rejected; your Docket admins know.\n[Try again]',
     );
     await scene.until(['🔑 DOCS_API_KEY has been rejected since TIME'], '@ben', 'ben');
     await takes(reply);
-    await clicks('ben', 'Not sent', 'Send again');
+    await clicks('ben', 'Not sent', 'Try again');
     expect(await sent(1)).toEqual(['Mend the headings']);
-    await untilBelow(root, 'ben chose to send "Mend the headings" again. It was not sent at first.');
+    await untilBelow(root, "This request wasn't sent at first. ben sent it again.");
   });
 
   test('a key that is rejected when the job is looked at: the card says so', async () => {
     scene.platform.wire.order(LOOK, key, 1000);
     await follows({ state: 'Checking…' });
-    await scene.until(['⚠️ My platform key was rejected']);
+    await scene.until(['My access to the docs platform was rejected']);
   });
 
   test.each([
     [
       400,
       { error: 'Prompt <!channel> & too long' },
-      'The platform refused it.\nThe platform said: "Prompt <!channel> & too long"',
+      'The platform refused this request.\nThe platform said: "Prompt <!channel> & too long"',
     ],
-    [403, {}, "The platform doesn't let me instruct this job (403)."],
-    [422, {}, 'The platform refused it.'],
+    [403, {}, "The platform doesn't let me ask the agent in this job.\nHTTP 403"],
+    [422, {}, 'The platform refused this request.'],
   ])('%i: not sent, with the reason', async (status, body, why) => {
     const { card: root } = await follows();
     scene.platform.wire.order(SEND, { kind: 'answer', status, body });
     await replies(root, 'Mend the headings');
-    await untilBelow(root, `❌ @ana Not sent: "Mend the headings"\n${why}\n[Send again]`);
+    await untilBelow(root, `❌ @ana Not sent · "Mend the headings"\n${why}\n[Try again]`);
     await replies(root, 'The next one goes out');
     expect(await sent(1)).toEqual(['The next one goes out']);
   });
@@ -169,16 +169,16 @@ describe('a platform that is away', () => {
     const reply = await replies(root, 'Mend the headings');
     await untilBelow(
       root,
-      'The docs platform isn\'t answering, so "Mend the headings" is not sent yet. I\'ll keep trying.',
+      '🕒 Not sent yet · "Mend the headings"\nThe docs platform isn\'t answering. I\'ll keep trying.',
     );
     await untilBelow(
       root,
-      '❌ @ana Not sent: "Mend the headings"\nThe docs platform isn\'t answering. Try again in a little while.\n[Send again]',
-      "The docs platform didn't answer for a while.",
+      '❌ @ana Not sent · "Mend the headings"\nThe docs platform isn\'t answering. Try again in a little while.\n[Try again]',
+      'Not sent · ',
     );
     await takes(reply);
     const back = await scene.platform.listen(port);
-    await scene.clicks('ana', 'Not sent', 'Send again');
+    await scene.clicks('ana', 'Not sent', 'Try again');
     expect(await sent(1)).toEqual(['Mend the headings']);
     await back.close();
   });
@@ -189,7 +189,7 @@ describe('a project without an id', () => {
 
   test('says what to set, and calls nobody', async () => {
     const text =
-      "I don't know the project's id, so nothing was sent. The people who run Docket need to set DOCS_PROJECT_ID.";
+      "I don't know the project's id, so nothing was sent. Ask your Docket admins to set DOCS_PROJECT_ID.";
     const { asks, told, person } = scene;
     expect(told(await asks('/docs-agent follow aj_1'))).toBe(text);
     expect(told(await asks('/docs-agent new Write a page'))).toBe(text);

@@ -7,33 +7,33 @@ describe('a round of the agent', () => {
   const { clicks, notified } = scene;
   const { follows, plan, finish, replies, takes, sent, below, untilBelow, card, read } = agentsOn(scene);
 
-  test('that opens a pull request: one status that is edited, one ending, and the card', async () => {
+  test('that opens a pull request: a line while it works, which its result replaces, and the card', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     const reply = await replies(root, 'Also add error handling');
     await takes(reply);
     expect(await untilBelow(root, '⏳')).toEqual([
       'Also add error handling',
-      '⏳ "Also add error handling" (ana) · the agent is working · sent TIME',
+      '⏳ Working · "Also add error handling"\nRequested by ana · sent TIME',
     ]);
     await card('#docs', 'Working');
     expect(notified('ana')).toBe(0);
 
     finish(jobId, 'new_pr');
-    const texts = await untilBelow(root, '✅ @ana', 'finished');
-    expect(texts).toEqual([
+    await untilBelow(root, '✅ @ana Pull request · ');
+    await scene.slack.until(() => below(root).length === 2, 20_000, 'the line goes');
+    expect(below(root)).toEqual([
       'Also add error handling',
-      '✅ "Also add error handling" (ana) · finished · took 1 s',
-      '✅ @ana The agent opened a pull request for "Also add error handling": acme/docs#101\n[Open pull request] [Preview]',
+      '✅ @ana Pull request · acme/docs#101\nFor "Also add error handling" · requested by ana · took 1 s\n[Open pull request] [Build preview]',
     ]);
     await card('#docs', 'Ready');
     expect(read(root)).toBe(
-      '✅ Ready · acme/docs @ agent/quickstart\nReply here to instruct the agent. Start with "aside" to talk among yourselves.\ndocs agent · job aj_… · followed by ana · model docs-agent-1 · pull request acme/docs#101\n[Open pull request] [Preview] [Stop following] [⋯ Listen only to @Docket] [⋯ Listen to all replies]',
+      '✅ Ready · acme/docs @ agent/quickstart · acme/docs#101\nFollowed by ana · reply in the thread to ask the agent; start with "aside" to talk among yourselves\n[Open pull request] [Build preview] [⋯ Details] [⋯ Listen only to @Docket] [⋯ Listen to all replies] [⋯ Stop following]',
     );
     expect(notified('ana')).toBe(1);
     expect(await sent(1)).toEqual(['Also add error handling']);
     expect(
-      await scene.person('ana').clicks(scene.messageWith('opened a pull request'), 'Open pull request'),
+      await scene.person('ana').clicks(scene.messageWith('@ana Pull request · '), 'Open pull request'),
     ).toMatchObject({
       ok: true,
     });
@@ -44,10 +44,16 @@ describe('a round of the agent', () => {
   test.each([
     [
       'same_pr',
-      '✅ @ana Done, in the same pull request: "Mend the broken links". See its latest commits: acme/docs#100\n[Open pull request] [Preview]',
+      '✅ @ana Pull request updated · acme/docs#100\nFor "Mend the broken links" · requested by ana · took 1 s\n[Open pull request] [Build preview]',
     ],
-    ['no_pr', '➖ @ana Done, without a pull request: "Mend the broken links". Naming the page helps.'],
-    ['failed', '❌ @ana The agent could not finish "Mend the broken links".\n[Send again]'],
+    [
+      'no_pr',
+      '➖ @ana No pull request · "Mend the broken links"\nThe agent finished without one. It may have pushed to agent/quickstart, or answered in its dashboard.\nRequested by ana · took 1 s',
+    ],
+    [
+      'failed',
+      '❌ @ana The agent couldn\'t finish · "Mend the broken links"\nRequested by ana · took 1 s\n[Try again]',
+    ],
   ] as const)('that ends with %s says so', async (outcome, text) => {
     const { jobId, card: root } = await follows();
     plan(jobId);
@@ -64,33 +70,35 @@ describe('a round of the agent', () => {
     await replies(root, 'Mend the broken links');
     await untilBelow(root, '⏳');
     finish(jobId, 'failed');
-    await untilBelow(root, 'could not finish');
+    await untilBelow(root, "couldn't finish");
     plan(jobId);
     await Promise.all([
-      clicks('ben', 'could not finish', 'Send again'),
-      clicks('ana', 'could not finish', 'Send again'),
+      clicks('ben', "couldn't finish", 'Try again'),
+      clicks('ana', "couldn't finish", 'Try again'),
     ]);
     expect(await sent(2)).toEqual(['Mend the broken links', 'Mend the broken links']);
-    await untilBelow(root, '⏳ "Mend the broken links" (');
+    await untilBelow(root, '⏳ Working · "Mend the broken links"');
     finish(jobId, 'new_pr');
-    await untilBelow(root, 'opened a pull request');
+    await untilBelow(root, '✅ @ana Pull request · ');
     expect(await sent(2)).toHaveLength(2);
   });
 
-  test('with several instructions of two people is one round: one status, one ending for both', async () => {
+  test('with several instructions of two people is one round: one line, one result for both', async () => {
     const { jobId, card: root } = await follows();
     for (const _ of [1, 2, 3]) plan(jobId);
     await replies(root, 'First do the overview');
-    await untilBelow(root, '⏳ "First do the overview" (ana)');
+    await untilBelow(root, '⏳ Working · "First do the overview"');
     await replies(root, '@Docket then the details', { who: 'ben' });
-    await untilBelow(root, '⏳ "then the details" (ben) and 1 more · the agent is working');
+    await untilBelow(root, '⏳ Working · "then the details" and 1 more\nRequested by ben');
     await replies(root, '@docket and the summary');
-    await untilBelow(root, '⏳ "and the summary" (ana) and 2 more');
+    await untilBelow(root, '⏳ Working · "and the summary" and 2 more');
     expect(await sent(3)).toEqual(['First do the overview', 'then the details', 'and the summary']);
     finish(jobId, 'no_pr');
-    const texts = await untilBelow(root, '➖ @', '· finished');
-    expect(texts).toHaveLength(5);
-    expect(texts[4]).toContain('➖ @ana @ben Done, without a pull request: "and the summary" and 2 more.');
+    await untilBelow(root, '➖ @');
+    await scene.slack.until(() => below(root).length === 4, 20_000, 'the line goes');
+    expect(below(root).at(-1)).toMatch(
+      /^➖ @ana @ben No pull request · "and the summary" and 2 more\n.*\nRequested by ana, ben · took/,
+    );
     expect(notified('ana')).toBe(1);
     expect(notified('ben')).toBe(1);
   });
@@ -106,14 +114,14 @@ describe('a round of the agent', () => {
     await scene.slack.until(() => looks() > before + 3);
     expect(below(root)).toHaveLength(2);
     finish(jobId, 'new_pr');
-    await untilBelow(root, 'opened a pull request');
+    await untilBelow(root, '✅ @ana Pull request · ');
   });
 
   test('that never reads active ends once the grace period is over', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId, { idleMs: 60_000 });
     await replies(root, 'A tiny change only');
-    await untilBelow(root, '✅ @ana Done, in the same pull request: "A tiny change only"');
+    await untilBelow(root, '✅ @ana Pull request updated · acme/docs#100\nFor "A tiny change only"');
   });
 
   test('whose job is archived during it ends, and the next instruction is refused with the day', async () => {
@@ -124,14 +132,13 @@ describe('a round of the agent', () => {
     scene.platform.agent.archive(jobId);
     await untilBelow(
       root,
-      '📁 @ana The job of "Work on the changelog" was archived on TIME; it takes no more instructions.',
-      'the job was archived',
+      '📁 @ana Job archived · "Work on the changelog"\nThis job was archived on TIME, so it takes no more requests.',
     );
     await card('#docs', 'Archived');
     await replies(root, 'One more thing there');
     await untilBelow(
       root,
-      '❌ @ana Not sent: "One more thing there"\nThis job was archived on TIME; it takes no more instructions.',
+      '❌ @ana Not sent · "One more thing there"\nThis job was archived on TIME, so it takes no more requests.',
     );
     expect(await sent(1)).toEqual(['Work on the changelog']);
   });
@@ -144,10 +151,10 @@ describe('a round of the agent', () => {
     scene.platform.agent.forget(jobId);
     await untilBelow(
       root,
-      '❌ @ana The platform does not know the job of "Work on the changelog" (404).\n[Stop following]',
+      '❌ @ana Job not found · "Work on the changelog"\nThe platform doesn\'t know this job.\nRequested by ana · HTTP 404\n[Stop following]',
     );
     await card('#docs', 'Not found');
-    await clicks('ben', 'does not know the job of', 'Stop following');
+    await clicks('ben', 'Job not found · "Work', 'Stop following');
     await card('#docs', 'Stopped following');
     await scene.until(['Stopped by ben.']);
   });
@@ -158,21 +165,31 @@ describe('a round of the agent', () => {
     finish(jobId, 'new_pr');
     await untilBelow(
       root,
-      '✅ @ana The agent opened a pull request for acme/docs @ agent/quickstart: acme/docs#',
+      '✅ @ana Pull request · acme/docs#',
+      'For acme/docs @ agent/quickstart · someone asked the agent outside this thread · took',
     );
     expect(below(root)).toHaveLength(1);
   });
 
-  test('while the platform cannot be reached: the card says so, and the ending comes all the same', async () => {
+  test.each(['https://github.com@evil.example/acme/docs/pull/1', 'https://:x@evil.example/'])(
+    'has no button for an address that pretends another host: %s',
+    async (prLink) => {
+      const jobId = scene.platform.agent.add({ status: 'active', prLink });
+      const { card: root } = await follows({ jobId, state: 'Working' });
+      expect(JSON.stringify(root.blocks)).not.toContain('"url"');
+    },
+  );
+
+  test('while the platform cannot be reached: the card says so, and the result still comes', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId);
     await replies(root, 'Survive an outage please');
     await untilBelow(root, '⏳');
     scene.platform.wire.order(LOOK, { kind: 'answer', status: 503 }, 1000);
-    await scene.until(["⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine."]);
+    await scene.until(["I can't reach the platform. I'll keep trying; the job itself may be fine."]);
     scene.platform.wire.clear();
     finish(jobId, 'new_pr');
-    await untilBelow(root, 'opened a pull request');
+    await untilBelow(root, '✅ @ana Pull request · ');
     await scene.slack.until(() => !read(root).includes("can't reach"));
   });
 });
@@ -187,8 +204,7 @@ describe('a round that takes too long', () => {
     await replies(root, 'Write a whole book');
     await untilBelow(
       root,
-      '💤 @ana I stopped watching "Write a whole book" after 1 s. The agent may still finish it.\n[Check now]',
-      'no longer watched after 1 s',
+      '⌛ @ana No longer watched · "Write a whole book"\nI stopped watching after 1 s. The agent may still finish it.\nRequested by ana\n[Check now]',
     );
     finish(jobId, 'new_pr');
     await scene.clicks('ben', 'I stopped watching', 'Check now');

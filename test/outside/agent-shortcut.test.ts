@@ -8,7 +8,8 @@ const QUICKSTART = 'acme/docs @ agent/quickstart · Ready';
 describe('the shortcut on a message', () => {
   const scene = stage();
   const { person, toldLast } = scene;
-  const { follows, plan, replies, reacted, sent, instructions, untilBelow, sendsAlone } = agentsOn(scene);
+  const { follows, plan, replies, reacted, sent, instructions, untilBelow, sendsAlone, stops } =
+    agentsOn(scene);
   const uses = (
     who: 'ana' | 'ben' | 'gus',
     message: Parameters<ReturnType<typeof person>['usesShortcut']>[1],
@@ -21,11 +22,11 @@ describe('the shortcut on a message', () => {
     await reacted(talk, 'double_vertical_bar');
     await uses('ana', talk);
     expect(person('ana').fields()).toMatchObject([
-      { label: 'Instruction', value: 'the first table is **wrong**, @ana' },
+      { label: 'Your request', value: 'the first table is **wrong**, @ana' },
     ]);
-    await person('ana').submits({ Instruction: 'Mend the first table' });
+    await person('ana').submits({ 'Your request': 'Mend the first table' });
     expect(await sent(1)).toEqual(['Mend the first table']);
-    await untilBelow(root, '⏳ "Mend the first table" (ana)');
+    await untilBelow(root, '⏳ Working · "Mend the first table"');
     expect(toldLast('ana')).toBe(
       'It goes to acme/docs @ agent/quickstart; the result appears in its thread.',
     );
@@ -46,13 +47,13 @@ describe('the shortcut on a message', () => {
           'acme/docs @ agent/quickstart · Ready',
         ],
       },
-      { label: 'Instruction', value: 'The limits are not documented' },
+      { label: 'Your request', value: 'The limits are not documented' },
     ]);
     plan(other.jobId);
     await person('ana').submits({ Job: 'acme/docs @ agent/limits · Ready' });
     expect(await sent(1)).toEqual(['The limits are not documented']);
     expect(scene.platform.agent.messages[0]?.jobId).toBe(other.jobId);
-    await untilBelow(other.card, '⏳ "The limits are not documented" (ana)');
+    await untilBelow(other.card, '⏳ Working · "The limits are not documented"');
   });
 
   test('the very same submission twice is one instruction', async () => {
@@ -71,12 +72,12 @@ describe('the shortcut on a message', () => {
     const question = await person('ben').says('#docs', 'The limits are not documented');
     const reply = await replies(question, 'Nor are the errors');
     await uses('ana', reply);
-    expect(person('ana').fields()).toMatchObject([{ label: 'Instruction', value: 'Nor are the errors' }]);
+    expect(person('ana').fields()).toMatchObject([{ label: 'Your request', value: 'Nor are the errors' }]);
     scene.platform.agent.plan({ hold: true });
-    await person('ana').submits({ Instruction: 'Document the errors' });
+    await person('ana').submits({ 'Your request': 'Document the errors' });
     await sendsAlone();
     expect(await sent(1)).toEqual(['Document the errors']);
-    await untilBelow(question, '⏳ Working · Document the errors', '⏳ "Document the errors" (ana)');
+    await untilBelow(question, '⏳ Working · Document the errors', '⏳ Working · "Document the errors"');
     await replies(question, 'With an example for each');
     expect(await sent(2)).toEqual(['Document the errors', 'With an example for each']);
     expect(scene.platform.agent.jobs.size).toBe(1);
@@ -92,25 +93,25 @@ describe('the shortcut on a message', () => {
     await uses('ana', forwarded);
     expect(person('ana').fields()).toContainEqual(
       expect.objectContaining({
-        label: 'Instruction',
+        label: 'Your request',
         value: 'Message from "Ana Alves":\n\n> The limits are not documented',
       }),
     );
     const linked = await person('ben').forwards(secret, '#docs', 'As in', { as: 'link' });
     await uses('ana', linked);
     expect(person('ana').fields()).toContainEqual(
-      expect.objectContaining({ label: 'Instruction', value: expect.stringMatching(/^As in https:\S+$/) }),
+      expect.objectContaining({ label: 'Your request', value: expect.stringMatching(/^As in https:\S+$/) }),
     );
   });
 
   test('of a job that is followed no more when it is submitted: nothing is sent', async () => {
     const { card: root } = await follows();
     await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
-    await scene.clicks('ben', 'docs agent ·', 'Stop following');
+    await stops(root, 'ben');
     await scene.slack.until(() => scene.slack.read(root).includes('Stopped following'));
     await person('ana').submits({ Job: QUICKSTART });
     await scene.slack.until(() => toldLast('ana'));
-    expect(toldLast('ana')).toBe('That job is no longer followed, so nothing was sent.');
+    expect(toldLast('ana')).toBe('That agent job is no longer followed, so nothing was sent.');
     expect(instructions()).toEqual([]);
   });
 

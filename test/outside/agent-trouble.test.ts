@@ -29,7 +29,7 @@ describe('trouble with Slack', () => {
     await scene.asks(`/docs-agent follow ${jobId} Explain the limits`);
     const root = await card('#docs', 'Working');
     expect(await sent(1)).toEqual(['Explain the limits']);
-    await untilBelow(root, '⏳ "Explain the limits" (ana)');
+    await untilBelow(root, '⏳ Working · "Explain the limits"');
     expect(scene.slack.messages).toHaveLength(2);
   });
 
@@ -72,7 +72,7 @@ describe('trouble with Slack', () => {
     await untilBelow(root, '⏳');
     scene.slack.channel('#docs').archived = true;
     finish(jobId, 'new_pr');
-    await scene.until(['The agent opened a pull request'], '@ana');
+    await scene.until(['Pull request · '], '@ana');
     expect(below(root)).toHaveLength(2);
     expect(instructions()).toHaveLength(1);
   });

@@ -78,7 +78,7 @@ describe('in a followed thread', () => {
     await scene.slack.sendEvent(edit?.event ?? {});
     await replies(root, '@Docket the last word');
     expect(await sent(2)).toEqual(['go on, please', 'the last word']);
-    expect(notes('ben').filter((text) => text.includes('already sent'))).toEqual([]);
+    expect(notes('ben').filter((text) => text.includes('already has this'))).toEqual([]);
   });
 
   test("Docket's own messages and edits, Slack's lines, previews and joins are no instructions", async () => {

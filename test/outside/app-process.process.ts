@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import older from '../fixtures/data-of-schema-5.json' with { type: 'json' };
+import { readData, restoreData } from '../support/data.ts';
 import { openWay } from '../support/flows/redis-way.ts';
 import { startDocket } from '../support/processes.ts';
 import { freePort, startTestRedis } from '../support/redis.ts';
@@ -65,22 +67,36 @@ test('a Redis that is not fit ends it with 1 and sentences, and nothing is writt
 
 describe('data of another schema', () => {
   const refusal =
-    'These data have schema 6; this Docket reads 5. Run the matching release, or empty the data (docs/upgrade.md).\n';
+    'These data have schema 7; this Docket reads 6. Run the matching release, or empty the data (docs/upgrade.md).\n';
 
   test('end the start with 1 and what to do, and nothing is written', async () => {
     const redis = await startTestRedis();
     onTestFinished(() => redis.close());
-    await redis.client.set('{docket}:schema', '6');
+    await redis.client.set('{docket}:schema', '7');
     const { ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
     expect(await ended).toBe(1);
     expect(output()).toBe(refusal);
     expect(await redis.client.keys('*')).toEqual(['{docket}:schema']);
   });
 
+  test('as an older Docket left them end the start, and stay as they are', async () => {
+    const redis = await startTestRedis();
+    onTestFinished(() => redis.close());
+    await restoreData(redis.client, older);
+    const before = await readData(redis.client);
+    expect(before).toEqual(older);
+    const { ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
+    expect(await ended).toBe(1);
+    expect(output()).toBe(
+      'These data have schema 5; this Docket reads 6. Run the matching release, or empty the data (docs/upgrade.md).\n',
+    );
+    expect(await readData(redis.client)).toEqual(before);
+  });
+
   test('in a Redis that was away at the start end Docket once it is there', async () => {
     const redis = await startTestRedis();
     onTestFinished(() => redis.close());
-    await redis.client.set('{docket}:schema', '6');
+    await redis.client.set('{docket}:schema', '7');
     const port = await freePort();
     const { ended, output } = startDocket({ PORT: '0', REDIS_URL: `redis://127.0.0.1:${port}` });
     await expect.poll(output, { timeout: 20_000 }).toContain('Docket is up');

@@ -38,12 +38,12 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     async (offMs, context) => {
       const timing = { pollMinMs: 29_000, pollMaxMs: 30_000 };
       const { env } = movedClock(offMs, context.onTestFinished);
-      const { world, looks, moreLooks } = await exporting(context, { env }, { timing }, '[Refresh]');
+      const { world, looks, moreLooks } = await exporting(context, { env }, { timing }, '[Check now]');
       const before = looks();
       // A click right after a look, or after the answer to the start, changes nothing.
       const lookedAtMs = performance.now();
       await world.slack.until(() => performance.now() - lookedAtMs > 3000);
-      await world.slack.person('ana').clicks(messageWith(world, '[Refresh]'), 'Refresh');
+      await world.slack.person('ana').clicks(messageWith(world, '[Check now]'), 'Check now');
       await moreLooks(before, 8000);
     },
   );
@@ -66,7 +66,7 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     clock.move(-3_600_000);
     for (let more = 0; more < 20; more += 1) await moreLooks(looks(), 8000);
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is exported']);
+    await until(world, '#docs', [', took']);
   });
 
   test("Redis' clock is ahead: after [Follow again], replies go to the agent at once", async ({
@@ -77,11 +77,11 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     const world = await createWorld({ redisEnv });
     onTestFinished(() => world.close());
     await world.startBot();
-    const { follows, read, replies, sent, untilBelow } = agentsOn(stageOf(() => world));
+    const { follows, read, replies, sent, stops, untilBelow } = agentsOn(stageOf(() => world));
     const { card: root } = await follows();
     const ana = world.slack.person('ana');
-    await ana.clicks(root, 'Stop following');
-    await world.slack.until(() => read(root).startsWith('💤 Stopped following'));
+    await stops(root);
+    await world.slack.until(() => read(root).startsWith('➖ Stopped following'));
     await replies(root, 'Talk among people');
     await ana.clicks(root, 'Follow again');
     await untilBelow(root, '✅ Ready · ');

@@ -30,11 +30,12 @@ const strikes: Record<string, Strike> = {
   },
 };
 
-/** The calls of an update to each side, in order; the callback comes in. */
+/** The calls of a deployment to each side, in order; the callback comes in. */
 const calls = {
-  production: ['/bundle', 'webhook', 'chat.postMessage', 'chat.update', 'callback'],
-  staging: ['/dispatches', '/runs/{run}', 'chat.postMessage', 'chat.update'],
+  production: ['/bundle', 'webhook', 'chat.postMessage', 'chat.update', 'callback', 'chat.delete'],
+  staging: ['/dispatches', '/runs/{run}', 'chat.postMessage', 'chat.update', 'chat.delete'],
 };
+const QUESTION = 'Did the workflow for staging start?';
 const phases = ['before', 'after'] as const;
 const moments = Object.entries(calls).flatMap(([name, of]) =>
   of.flatMap((call) => phases.map((phase) => ({ name, call, phase }))),
@@ -42,7 +43,7 @@ const moments = Object.entries(calls).flatMap(([name, of]) =>
 
 describe.each(Object.keys(strikes))('%s', async (kind) => {
   const workflow = `{ apiUrl: ${api.url}, repository: acme/infra, workflow: update-docs.yml, token: { env: TOKEN } }`;
-  const { scene, receiver, bot, exports } = await deploymentStage({
+  const { scene, receiver, bot, exports, asksFor, shown } = await deploymentStage({
     processes: true,
     link: true,
     deployments: `      staging: { github: ${workflow} }\n`,
@@ -50,7 +51,7 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
   });
   const { clicks, until, sees } = scene;
 
-  test.each(moments)('$phase $call of an update of $name', async ({ name, call, phase }) => {
+  test.each(moments)('$phase $call of a deployment to $name', async ({ name, call, phase }) => {
     const { slack, platform } = scene.world;
     const struck = Promise.withResolvers<void>();
     const clicked = Promise.withResolvers<void>();
@@ -71,6 +72,8 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
         return strike();
       });
     await exports('v1');
+    // Else the deletion of the export's progress may be the one that is struck.
+    await slack.until(() => slack.messages.some(({ deleted }) => deleted));
     const [runs, before] = [github.runs.length, slack.messages.length];
     github.plan({ durationMs: 300 });
     const stops = [slack, platform, github].map(({ wire }) => armed(wire));
@@ -81,21 +84,21 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
       if (phase === 'before') response.destroy();
       else response.writeHead(204).end();
     });
-    await clicks('ana', 'is exported', `Update ${name}`);
+    await asksFor('v1', 'ana', name);
     clicked.resolve();
 
     if (name === 'production') {
-      if (call === 'callback') {
-        await until(['production notified']);
-        if (phase === 'after') expect(await receiver.callsBack({ state: 'live' })).toBe('204');
-        await strike();
-      }
+      const isLater = call === 'callback' || call === 'chat.delete';
+      if (isLater) await until(['Sent to production']);
+      if (call === 'chat.delete' || (call === 'callback' && phase === 'after'))
+        expect(await receiver.callsBack({ state: 'live' })).toBe('204');
+      if (call === 'callback') await strike();
       await struck.promise;
-      if (call !== 'callback') await until(['production notified']);
+      if (!isLater) await until(['Sent to production']);
       // A receiver calls back until it is heard.
       const callsBack = () => receiver.callsBack({ state: 'live' }).catch(() => '');
       await expect.poll(callsBack, { timeout: 10_000 }).toBe('204');
-      await until(['production serves it since']);
+      await until(['Live on production']);
       expect(new Set(receiver.received.map(({ id }) => id)).size).toBe(1);
       expect(new Set(receiver.received.map(({ body }) => body)).size).toBe(1);
     } else {
@@ -103,23 +106,26 @@ describe.each(Object.keys(strikes))('%s', async (kind) => {
       const texts = await slack.until(
         () => {
           const all = sees().join('\n');
-          return /its workflow succeeded|Did GitHub start/.test(all) && all;
+          return (all.includes('its workflow succeeded') || all.includes(QUESTION)) && all;
         },
         20_000,
         'an ending',
       );
       const hasRun = github.runs.length > runs;
-      if (call === '/dispatches') expect(hasRun).toBe(phase === 'after' || !texts.includes('Did GitHub'));
+      if (call === '/dispatches') expect(hasRun).toBe(phase === 'after' || !texts.includes(QUESTION));
       // A kill at a message may also be one at the dispatch, which goes on beside it.
-      if (texts.includes('Did GitHub start'))
-        await clicks('ana', 'Did GitHub', hasRun ? 'It ran' : 'Update again');
-      await until([hasRun && texts.includes('Did GitHub') ? 'staging notified' : 'its workflow succeeded']);
+      if (texts.includes(QUESTION))
+        await clicks('ana', QUESTION, hasRun ? 'It started: watch it' : 'Start anyway');
+      await until([hasRun && texts.includes(QUESTION) ? 'Sent to staging' : 'its workflow succeeded']);
       expect(github.runs).toHaveLength(runs + 1);
     }
     for (const stop of stops) stop();
     expect(isStruck).toBe(true);
+    // A message that was replaced is gone, and its replacement is there once.
+    await slack.until(() => shown().length === 1);
     const keys = slack.messages.slice(before).map(({ metadata }) => metadata?.event_payload.key);
     expect(keys).toEqual([...new Set(keys)]);
-    expect(scene.notified('ana')).toBe(1 + keys.filter((key) => String(key).includes('question')).length);
+    const mentioning = keys.filter((key) => /\.(?:question|end|trouble)\.\d+$/.test(String(key)));
+    expect(scene.notified('ana')).toBe(1 + mentioning.length);
   });
 });

@@ -1,14 +1,16 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { SentMessage, User } from '../../demo/slack/workspace.ts';
-import { deploymentStage, signatureOf } from '../support/flows/receiver.ts';
+import { deploymentStage, exportedText, signatureOf } from '../support/flows/receiver.ts';
 
 type PersonName = 'ana' | 'ben' | 'gus' | 'sue' | 'eve';
 
-const REFUSED = "You can't update deployments here, so nothing was updated. Ask @docs-admins.";
-const site = 'docs.acme.com (v1)';
+const REFUSED = "You can't deploy here, so nothing was sent. Ask @docs-admins.";
+const site = 'docs.acme.com v1';
+/** Actions that the message of a sent export does not offer. */
+const FORGED = ['again', 'redeploy', 'start_anyway', 'go_back', 'ran', 'leave'];
 
-describe('who may update a deployment', async () => {
-  const { scene, receiver, exports, updates } = await deploymentStage({
+describe('who may deploy', async () => {
+  const { scene, receiver, exports, deploys, asksFor } = await deploymentStage({
     allow: 'deploy: [S0DOCS]',
     link: true,
     timing: { permissionCacheMs: 0 },
@@ -33,22 +35,22 @@ describe('who may update a deployment', async () => {
   test('only they see the button, under their exports and in the modal', async () => {
     setGroup('U0ANA');
     const own = await exports('v1', '', 'ben');
-    expect(own.join('\n')).toContain('[Deployment settings]');
-    expect(own.join('\n')).not.toContain('Update production');
+    expect(own.join('\n')).toContain('Helm values]');
+    expect(own.join('\n')).not.toContain('Deploy to production');
     for (const [who, sees] of [
       ['ben', false],
       ['ana', true],
     ] as const) {
-      await clicks(who, 'is exported', 'Deployment settings');
+      await clicks(who, exportedText(), 'Helm values');
       const read = person(who).reads(await scene.slack.until(() => person(who).modal()));
-      expect([who, read.includes('[Update production]')]).toEqual([who, sees]);
+      expect([who, read.includes('[Deploy to production]')]).toEqual([who, sees]);
       if (!sees) await person(who).closes();
     }
-    await person('ana').clicks(person('ana').modal() as never, 'Update production');
+    await person('ana').clicks(person('ana').modal() as never, 'Deploy to production');
     expect(person('ana').reads(person('ana').modal())).toContain(
-      `Updating production to ${site}: see the thread of this export.`,
+      `Deploying ${site} to production: see the thread of this export.`,
     );
-    await until([`✅ production notified TIME · ${site}\nAsked for by ana`]);
+    await until([`📨 Sent to production · ${site}\nTIME · Requested by ana`]);
   });
 
   test.each<[string, PersonName, Partial<User>]>([
@@ -65,16 +67,16 @@ describe('who may update a deployment', async () => {
     Object.assign(user, special);
     onTestFinished(() => void Object.assign(user, before));
     for (const { members } of scene.world.slack.workspace.channels) members.add(user.id);
-    await updates('v1');
-    await until(['production notified']);
-    const exported = messageWith('is exported');
-    const [, update] = /msg_(\w+)_1_0/.exec(receiver.received[0]?.id ?? '') ?? [];
+    await deploys('v1');
+    await until(['Sent to production']);
+    const exported = messageWith(exportedText());
+    const [, update] = /msg_([0-9a-f]+)_/.exec(receiver.received[0]?.id ?? '') ?? [];
     const shown = scene.slack.messages.length;
     const about = { v: 1, update, attempt: 1 };
     for (const click of [
-      () => clicks(name, 'is exported', 'Update production'),
-      () => clicks(name, 'production notified', 'Update again'),
-      ...['again', 'ran', 'leave'].map((act) => () => forges(name, exported, `deployment.${act}`, about)),
+      () => clicks(name, exportedText(), 'Deploy to production'),
+      () => clicks(name, 'Sent to production', 'Deploy again'),
+      ...FORGED.map((act) => () => forges(name, exported, `deployment.${act}`, about)),
       () => forges(name, exported, 'deployment.update_5', updateOf(exported, 'production')),
     ]) {
       await click();
@@ -85,15 +87,15 @@ describe('who may update a deployment', async () => {
     expect(receiver.received).toHaveLength(1);
     const refused = (await audit()).filter((line) => line.includes('refused'));
     expect(refused).toEqual(
-      ['update_1', 'again', 'again', 'ran', 'leave', 'update_5'].map(
+      ['update_1', 'redeploy', ...FORGED, 'update_5'].map(
         (action) => `${user.name} deployment.${action}  → refused: not permitted`,
       ),
     );
   });
 
-  test('who may, but makes up a deployment, updates none', async () => {
+  test('who may, but makes up a deployment, deploys to none', async () => {
     await exports('v1');
-    const exported = messageWith('is exported');
+    const exported = messageWith(exportedText());
     for (const name of ['staging', '__proto__', 'constructor', ' production', '']) {
       await forges('ana', exported, 'deployment.update_1', updateOf(exported, name));
       expect(toldLast('ana')).toMatch(/^My settings no longer have this deployment/);
@@ -107,19 +109,20 @@ describe('who may update a deployment', async () => {
       if (name === 'usergroups.users.list' && phase === 'after') setGroup('U0BEN');
     });
     onTestFinished(stop);
-    await clicks('ana', 'is exported', 'Update production');
-    await until([`❌ production was not notified · ${site}`]);
-    const lost =
-      'You may no longer update deployments here, so production was not notified. Ask @docs-admins.';
-    await until([lost], '@ana');
-    expect(sees().join('\n')).not.toContain('no longer');
+    await asksFor('v1');
+    await until([`❌ Not deployed to production · ${site}\nRequested by ana`]);
+    await until(
+      [`❌ Not deployed to production · ${site}\nYou can't deploy here any more. Ask @docs-admins.`],
+      '@ana',
+    );
+    expect(sees().join('\n')).not.toContain('any more');
     expect(receiver.received).toEqual([]);
     expect(await audit()).toContain(`ana deployment production · ${site} → ended: permission`);
   });
 
   test('gets no link by it: only the deployment does, and people keep their own', async () => {
-    await updates('v1', ' --private');
-    await until([`✅ production notified TIME · ${site}`]);
+    await deploys('v1', ' --private');
+    await until([`📨 Sent to production · ${site}`]);
     const { bundleUrl = '' } = receiver.received[0]?.data ?? {};
     expect((await fetch(bundleUrl)).status).toBe(200);
     const shown = JSON.stringify(scene.slack.messages.map(({ blocks }) => blocks));

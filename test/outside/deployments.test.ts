@@ -1,6 +1,7 @@
 import { afterAll, describe, expect, test } from 'vitest';
 import { startDeployment } from '../../demo/deployment/deployment.ts';
 import { createStandInGitHub } from '../../demo/github/github.ts';
+import { exportedText } from '../support/flows/receiver.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const deployment = await startDeployment();
@@ -29,21 +30,21 @@ describe('a finished export', () => {
     deployment.docketUrl = `http://127.0.0.1:${scene.world.bots.at(-1)?.port}`;
     await exporting(text);
     scene.platform.finish('docs.acme.com');
-    return until(['is exported']);
+    return until([`@ana ${exportedText()}`]);
   };
 
   test('goes live at a deployment by one click', async () => {
     const texts = await exported('/docs-export docs.acme.com --version v1');
-    expect(texts.join('\n')).toContain('[Update production] [Update staging]');
-    await clicks('ana', 'is exported', 'Update production');
-    await until(['production serves it since']);
+    expect(texts.join('\n')).toContain('[Deploy to production] [Deploy to staging]');
+    await clicks('ana', exportedText(), 'Deploy to production');
+    await until(['✅ @ana Live on production']);
     expect(deployment.serves()).toMatchObject({ domain: 'docs.acme.com', version: 'v1' });
   });
 
   test('starts a workflow', async () => {
     await exported();
     github.plan({ durationMs: 100 });
-    await clicks('ana', 'is exported', 'Update staging');
+    await clicks('ana', exportedText(), 'Deploy to staging');
     await until(['its workflow succeeded']);
     expect(github.runs).toHaveLength(1);
   });

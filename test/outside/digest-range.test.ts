@@ -17,11 +17,11 @@ describe('a digest of any dates', () => {
 
   test('"last week" is the last ISO week, and is posted here', async () => {
     expect(told(await asks('/docs-digest last week', { who: 'ben' }))).toBe(
-      "On its way · the digest of docs.acme.com\nI'll post it here in a moment.\n7–13 Sep 2026 (Mon–Sun, UTC)",
+      "On its way · digest of docs.acme.com\nI'll post it here in a moment.\n7–13 Sep 2026 (Mon–Sun, UTC)",
     );
     const root = await digest('7–13 Sep 2026', { has: ['Top pages', '.csv'] });
     expect(read(root).split('\n')).toEqual([
-      '📊 docs.acme.com · 7–13 Sep 2026',
+      '📊 docs.acme.com · 7–13 Sep 2026 (Mon–Sun, UTC)',
       '770 views ▼ 8% (840 the week before)',
       expect.stringMatching(
         /^People 700 ±0 {2}· {2}AI 70 ▼ 50% {2}· {2}AI share 9% \(was 17%\) {2}· {2}Visitors \d+ \(approximate\)$/,
@@ -30,7 +30,7 @@ describe('a digest of any dates', () => {
       'People: Mon 7 100, Tue 8 100, Wed 9 100, Thu 10 100, Fri 11 100, Sat 12 100, Sun 13 100',
       'AI: Mon 7 10, Tue 8 10, Wed 9 10, Thu 10 10, Fri 11 10, Sat 12 10, Sun 13 10',
       'Biggest change: /quickstart, AI views 140 → 70, ▼ 50%',
-      'Mon–Sun, UTC · requested by ben',
+      'Requested by ben',
     ]);
     expect(below(root)[1]).toBe('[file: page-views-2026-W37.csv]');
   });
@@ -61,9 +61,10 @@ describe('a digest of any dates', () => {
     const today = new Date(scene.world.now()).toISOString().slice(0, 10);
     await asks('/docs-digest this week.');
     const root = await digest('2026', { has: ['Top pages', '.csv'] });
-    const [, totals, ...rest] = read(root).split('\n');
+    const [, work, totals, ...rest] = read(root).split('\n');
+    expect(work).toBe('1 thing needs work, see the thread');
     expect(totals).toMatch(/^60 views .* on the same weekdays a week before\)$/);
-    expect(rest).toContain('Today is not over, so it is left out.');
+    expect(rest).toContain("Today isn't over, so it's left out.");
     await asks(`/docs-digest ${today}.`);
     await scene.slack.until(() => digests().some((one) => read(one).includes('these are its views so far')));
     const [, now] = read(digests().at(-1) ?? root).split('\n');

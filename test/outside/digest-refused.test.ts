@@ -43,38 +43,35 @@ describe('a digest for which the platform gives no numbers', () => {
   const lines = () =>
     roots()
       .map(read)
-      .filter((text) => text.includes(' The digest of '));
+      .filter((text) => text.includes(' Digest '));
 
   test.each([
-    [400, 'the platform refuses to give numbers (400)', 'find out why'],
-    [401, 'the platform rejects my key (401)', 'give me a key that works'],
-    [
-      403,
-      'the platform refuses to give numbers (403)',
-      'check that the plan, the IP allowlist and the key allow it',
-    ],
-    [404, "the platform doesn't know this project (404)", 'check that the projectId in my settings is right'],
+    [400, "The platform won't give me numbers", 'find out why'],
+    [401, 'My access to the docs platform was rejected', 'renew the key'],
+    [403, "The platform won't give me numbers", 'check what the plan, the IP allowlist and my key allow'],
+    [404, "The platform doesn't know this project", "check the project's id"],
   ])('%i is told at once, with the fix; mended, it comes, once', async (status, why, fix) => {
     await creates();
     answers(status);
     await toBerlin(1, '09:00');
-    const late = await post('is late', '@ana');
+    const late = await post('Digest late', '@ana');
     expect(read(late).split('\n')).toEqual([
-      expect.stringContaining(`⚠️ The digest of docs.acme.com in #docs is late: ${why}`),
-      `The people who run Docket have to ${fix}; then [Send now].`,
+      '⚠️ Digest late · docs.acme.com in #docs',
+      `${why}. Ask your Docket admins to ${fix}, then choose [Run now].`,
       'I also try again every half hour, for two days.',
-      '[Send now] [Remove]',
+      expect.stringContaining(`HTTP ${status}`),
+      '[Run now] [Remove]',
     ]);
-    await post('is late');
+    await post('Digest late');
     expect(lines()).toEqual([
-      expect.stringMatching(/^⚠️ The digest of docs\.acme\.com, [^,]+ 2026, is late: .*numbers\.$/),
+      expect.stringMatching(/^⚠️ Digest late · docs\.acme\.com · [^,]+ 2026\n.*numbers\.\n/),
     ]);
     expect(lines()[0]).toContain(why);
-    // [Send now] asks at once, and says what came of it.
-    await person('ana').clicks(late, 'Send now');
+    // [Run now] asks at once, and says what came of it.
+    await person('ana').clicks(late, 'Run now');
     expect(read(await note('ana', 'No numbers yet'))).toContain(why.slice(1));
     scene.platform.wire.clear();
-    await person('ana').clicks(late, 'Send now');
+    await person('ana').clicks(late, 'Run now');
     await digest('2026', { has: ['770 views', '.csv'] });
     await scene.slack.until(() => lines()[0]?.startsWith('✅'));
     expect(lines()).toHaveLength(1);
@@ -91,8 +88,8 @@ describe('a digest for which the platform gives no numbers', () => {
     expect(lines()).toEqual([]);
     await scene.world.jumpTo(scene.world.now() + 6 * MINUTE_MS);
     await untilWoken(() => lines().length === 1);
-    expect(read(await post('is late', '@ana'))).toContain(
-      'is late: the platform answers with errors (500).\nChoose [Send now] to try again now.',
+    expect(read(await post('Digest late', '@ana'))).toContain(
+      'Digest late · docs.acme.com in #docs\nThe platform has trouble. Choose [Run now] in a while.',
     );
     scene.platform.wire.clear();
     await scene.world.jumpTo(scene.world.now() + 31 * MINUTE_MS);
@@ -105,8 +102,8 @@ describe('a digest for which the platform gives no numbers', () => {
     answers(403);
     await toBerlin(1, '09:00');
     expect(told(await asks('/docs-digest last week'))).toContain('On its way');
-    expect(read(await post('could not be sent', '@ana'))).toContain(
-      'could not be sent: the platform refuses to give numbers (403)',
+    expect(read(await post('Digest not sent', '@ana'))).toContain(
+      "Digest not sent · docs.acme.com\nThe platform won't give me numbers.",
     );
   });
 
@@ -115,9 +112,7 @@ describe('a digest for which the platform gives no numbers', () => {
     answers(500, isList);
     await toBerlin(1, '09:00');
     const root = await digest('2026', {
-      has: [
-        'Totals are complete, and the list of pages follows later: the platform answers with errors (500).',
-      ],
+      has: ['The page list follows later. The platform has trouble.'],
     });
     const before = requests();
     for (let hours = 0; hours < 4; hours += 1) {
@@ -125,17 +120,17 @@ describe('a digest for which the platform gives no numbers', () => {
       await untilPassed(HOUR_MS, () => requests() > seen);
     }
     expect(requests() - before).toBeLessThan(34);
-    expect(read(root)).not.toContain('request budget');
+    expect(read(root)).not.toContain('hourly limit');
     scene.platform.wire.clear();
     await untilPassed(HOUR_MS, () => below(root).some((text) => text.includes('.csv')));
-    expect(read(root)).not.toContain('comes later');
+    await scene.slack.until(() => !read(root).includes('follows later'));
   });
 
   test('where others use up the limit, nothing is promised after the second wait', async () => {
     await creates();
     answers(429, isList);
     await toBerlin(1, '09:00');
-    const root = await digest('2026', { has: ['Totals are complete'] });
+    const root = await digest('2026', { has: ['The page list follows'] });
     const looks = new Set<string>();
     for (let waits = 0; waits < 8; waits += 1) {
       const seen = requests();
@@ -143,7 +138,7 @@ describe('a digest for which the platform gives no numbers', () => {
       looks.add(read(root));
     }
     expect(read(root)).toContain(
-      "the list of pages follows later: the platform's hourly limit is used up, partly by others.",
+      "The page list follows later. The platform's hourly limit is used up, partly by others.",
     );
     expect(looks.size).toBeLessThan(3);
     scene.platform.wire.clear();

@@ -44,21 +44,21 @@ describe('a digest that cannot be posted', () => {
     reads('/quickstart', week, { human: 700, ai: 70 });
   });
   const members = () => scene.slack.channel('#docs').members;
-  const failures = () => scene.sees('@ana').filter((text) => text.includes("couldn't be posted"));
+  const failures = () => scene.sees('@ana').filter((text) => text.includes('Digest not posted'));
 
-  test('goes to its owner with the fix; after /invite, [Send now] posts it', async () => {
+  test('goes to its owner with the fix; after /invite, [Run now] posts it', async () => {
     await creates();
     members().delete(scene.slack.workspace.bot.userId);
     await toBerlin(1, '09:00');
-    const failed = await post("couldn't be posted", '@ana');
+    const failed = await post('Digest not posted', '@ana');
     expect(read(failed)).toBe(
-      "❌ The digest of docs.acme.com couldn't be posted in #docs: I'm not in that channel.\nType /invite @Docket there, then [Send now].\n[Send now] [Remove]",
+      "❌ Digest not posted · docs.acme.com in #docs\nI'm not in #docs. Type /invite @Docket there, then choose [Run now].\n[Run now] [Remove]",
     );
     expect(digests()).toEqual([]);
     await person('ana').types('#docs', '/invite @Docket');
-    await person('ana').clicks(failed, 'Send now');
+    await person('ana').clicks(failed, 'Run now');
     expect(read(await note('ana', 'On its way'))).toMatch(
-      /^On its way · the digest of docs\.acme\.com in #docs\n/,
+      /^On its way · digest of docs\.acme\.com in #docs\n/,
     );
     const root = await digest('2026', { has: ['770 views', '.csv'] });
     expect(read(root)).not.toContain('Sent late');
@@ -66,30 +66,27 @@ describe('a digest that cannot be posted', () => {
     expect(failures()).toHaveLength(1);
   });
 
-  test('is told to whoever chose [Send now] as well', async () => {
+  test('is told to whoever chose [Run now] as well', async () => {
     await creates();
     members().delete(scene.slack.workspace.bot.userId);
     expect(told(await asks('/docs-digest run', { who: 'ben' }))).toContain('On its way');
-    const [ofBen, ofAna] = [
-      await post("couldn't be posted", '@ben'),
-      await post("couldn't be posted", '@ana'),
-    ];
+    const [ofBen, ofAna] = [await post('Digest not posted', '@ben'), await post('Digest not posted', '@ana')];
     expect(read(ofBen)).toBe(read(ofAna));
     await person('ben').types('#docs', '/invite @Docket');
-    await person('ben').clicks(ofBen, 'Send now');
-    await post('Posted · the digest of docs.acme.com', '@ben');
+    await person('ben').clicks(ofBen, 'Run now');
+    await post('Posted · digest of docs.acme.com', '@ben');
     expect(scene.sees('@ana').join()).not.toContain('Posted');
   });
 
-  test('and may be there all the same is found by [Send now] after /invite, and not posted again', async () => {
+  test('and may be there all the same is found by [Run now] after /invite, and not posted again', async () => {
     await creates();
     scene.slack.wire.order('chat.postMessage', { kind: 'reset', when: 'after' });
     await toBerlin(1, '09:00');
     await scene.slack.until(() => digests().length === 1);
     members().delete(scene.slack.workspace.bot.userId);
-    const failed = await post("couldn't be posted", '@ana');
+    const failed = await post('Digest not posted', '@ana');
     await person('ana').types('#docs', '/invite @Docket');
-    await person('ana').clicks(failed, 'Send now');
+    await person('ana').clicks(failed, 'Run now');
     await digest('2026', { has: ['770 views', '.csv'] });
     expect(digests()).toHaveLength(1);
   });
@@ -103,11 +100,11 @@ describe('a digest that cannot be posted', () => {
       const view = person('ana').home();
       return view === undefined ? '' : person('ana').reads(view);
     };
-    await scene.slack.until(() => home().includes('Needs you (1)\n❌ Digest failed'));
+    await scene.slack.until(() => home().includes('Needs you (1)\n❌ Digest not posted'));
     await person('ana').types('#docs', '/invite @Docket');
-    await person('ana').clicks(shown(person('ana').home()), 'Answer');
-    expect(person('ana').reads(person('ana').modal())).toContain('[Send now] [Remove]');
-    await person('ana').clicks(shown(person('ana').modal()), 'Send now');
+    await person('ana').clicks(shown(person('ana').home()), 'Fix');
+    expect(person('ana').reads(person('ana').modal())).toContain('[Run now] [Remove]');
+    await person('ana').clicks(shown(person('ana').modal()), 'Run now');
     expect(person('ana').reads(person('ana').modal())).toMatch(/^Needs you\nOn its way · /);
     await digest('2026', { has: ['770 views', '.csv'] });
     expect(digests()).toHaveLength(1);
@@ -124,13 +121,13 @@ describe('a digest that cannot be posted', () => {
     const third = await post('Paused after 3 failures', '@ana');
     expect(read(third).split('\n').slice(2)).toEqual([
       'Paused after 3 failures; it resumes once a post succeeds.',
-      '[Send now] [Resume] [Remove]',
+      '[Run now] [Resume] [Remove]',
     ]);
     await toBerlin(1, '09:00');
     expect(told(await asks('/docs-digest list'))).toContain('paused after 3 failures');
     expect(failures()).toHaveLength(3);
     await person('ana').types('#docs', '/invite @Docket');
-    await person('ana').clicks(third, 'Send now');
+    await person('ana').clicks(third, 'Run now');
     const root = await digest('2026', { has: ['.csv'] });
     await expect.poll(async () => told(await asks('/docs-digest list'))).toContain('next TIME');
     await toBerlin(1, '09:00');
@@ -146,14 +143,14 @@ describe('a digest that cannot be posted', () => {
     try {
       // Longer than look-ups of people are cached.
       await toBerlin(1, '09:00');
-      const told = await post('who set it up, has left.');
+      const told = await post('who set up the weekly digest of docs.acme.com, has left.');
       expect(read(told)).toBe(
-        '⚠️ The weekly digest of docs.acme.com continues, but ana, who set it up, has left.\nThe new owner gets a message if it cannot be posted.\n[Take over]',
+        "⚠️ ana, who set up the weekly digest of docs.acme.com, has left.\nTake it over to hear when a digest can't be posted.\n[Take over]",
       );
       await digest('2026', { has: ['.csv'] });
       await person('ben').clicks(told, 'Take over');
       expect(toldLast('ben')).toBe(
-        'Yours now · the weekly digest of docs.acme.com in #docs\nYou get a message if it cannot be posted.',
+        "Yours now · the weekly digest of docs.acme.com in #docs\nI'll message you if a digest can't be posted.",
       );
       await scene.slack.until(() => read(told).includes('ben took over'));
       await toBerlin(1, '09:00');
@@ -161,7 +158,7 @@ describe('a digest that cannot be posted', () => {
       expect(scene.sees('#docs', 'ben').filter((text) => text.includes('has left'))).toHaveLength(1);
       members().delete(scene.slack.workspace.bot.userId);
       await toBerlin(1, '09:00');
-      await post("couldn't be posted", '@ben');
+      await post('Digest not posted', '@ben');
     } finally {
       ana.deleted = false;
     }
@@ -180,12 +177,12 @@ describe('a digest that cannot be posted', () => {
     await untilWoken(() => asked().length > 1);
     await scene.world.jumpTo(scene.world.now() + 49 * HOUR_MS);
     await untilWoken(() => failures().length > 0);
-    const failed = await post("couldn't be posted", '@ana');
+    const failed = await post('Digest not posted', '@ana');
     expect(read(failed)).toContain(
-      "the platform doesn't know this project (404).\nThe people who run Docket have to check that the projectId in my settings is right; then [Send now].",
+      "The platform doesn't know this project. Ask your Docket admins to check the project's id, then choose [Run now].\nHTTP 404",
     );
     scene.platform.wire.clear();
-    await person('ana').clicks(failed, 'Send now');
+    await person('ana').clicks(failed, 'Run now');
     await digest('2026', { has: ['770 views', '.csv'] });
   });
 });
@@ -201,17 +198,17 @@ describe('an hour of requests', () => {
   test('that is used up: the totals come in time, the list of pages later', async () => {
     await creates();
     await toBerlin(1, '09:00');
-    const root = await digest('14–20 Sep 2026', { has: ['request budget'] });
+    const root = await digest('14–20 Sep 2026', { has: ['The page list follows after'] });
     const [, totals, ...rest] = read(root).split('\n');
     expect(totals).toBe('131,213 views −58 (131,271 the week before)');
     // The hour's requests, but for those that are kept for people.
     expect(rest).toContainEqual(
-      `Totals are complete, and the list of pages follows (request budget) not before ${inBerlin('2026-09-21', '10:00')}.`,
+      `The page list follows after ${inBerlin('2026-09-21', '10:00')}, because of the platform's hourly limit.`,
     );
     expect(below(root)).toEqual([]);
     expect(requests()).toBe(24);
     await scene.world.jumpTo(scene.world.now() + HOUR_MS);
-    await untilWoken(() => below(root).length === 2 && !read(root).includes('request budget'));
+    await untilWoken(() => below(root).length === 2 && !read(root).includes('The page list follows'));
     expect(read(root)).toContain('Biggest change: /');
     // Neither waits for the other.
     expect(below(root)).toContainEqual(expect.stringContaining('Rising, people: /'));
@@ -246,8 +243,8 @@ describe('a digest that was missed while nothing ran', () => {
     await toBerlin(1, '09:00');
     await world.jumpTo(world.now() + 2 * DAY_MS + HOUR_MS);
     await world.startBot(bot);
-    expect(read(await post('could not be sent', '@ana'))).toBe(
-      '⚠️ A digest of docs.acme.com in #docs could not be sent within two days, so it was left out:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on schedule. For an earlier week, type /docs-digest <range> there.',
+    expect(read(await post('Skipped', '@ana'))).toBe(
+      "➖ Skipped a digest of docs.acme.com in #docs, because I couldn't post it within two days:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on schedule. For an earlier week, type /docs-digest <range> there.",
     );
     await toBerlin(1, '09:00');
     await digest('21–27 Sep 2026', { has: ['.csv'] });

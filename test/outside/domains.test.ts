@@ -142,13 +142,13 @@ describe('refused with the fix', () => {
   };
 
   test.each(notDomains)('%s', async (typed, fix, shown = typed) => {
-    const button = fix === suggested ? '\n[Use it]' : '';
+    const button = fix === suggested ? '\n[Export docs.acme.com]' : '';
     expect(await told(typed)).toBe(`${cut(shown, 100)} isn't a host name. ${fix}${button}`);
   });
 
   test('an address of a page, as Slack links it', async () => {
     expect(await told('<http://docs.acme.com/v2|docs.acme.com/v2>')).toBe(
-      `docs.acme.com/v2 isn't a host name. ${suggested}\n[Use it]`,
+      `docs.acme.com/v2 isn't a host name. ${suggested}\n[Export docs.acme.com]`,
     );
   });
 

@@ -14,8 +14,8 @@ describe('/docs-export without a domain', () => {
     await asks('/docs-export --version “spring release” --paths /guides,/api --private');
     expect(fields()).toEqual([
       'Domain',
-      'Label: spring release',
-      'Pages: /guides, /api',
+      'Version: spring release',
+      'Paths: /guides, /api',
       'Who gets the download link: Only me, by direct message',
     ]);
   });
@@ -24,17 +24,17 @@ describe('/docs-export without a domain', () => {
     await asks('/docs-export');
     await ana().submits({
       Domain: 'https://docs.acme.com/v2',
-      Label: 'x'.repeat(101),
-      Pages: '/guides api',
+      Version: 'x'.repeat(101),
+      Paths: '/guides api',
     });
     expect(fields()).toEqual([
       "Domain: https://docs.acme.com/v2: https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?",
-      `Label: ${'x'.repeat(101)}: A label has at most 100 characters, and this one has 101. Shorten it.`,
-      'Pages: /guides api: “/guides api” has a space in it. Put commas between paths: /guides,/api.',
+      `Version: ${'x'.repeat(101)}: A version has at most 100 characters, and this one has 101. Shorten it.`,
+      'Paths: /guides api: “/guides api” has a space in it. Put commas between paths: /guides,/api.',
       'Who gets the download link: Everyone in the thread',
     ]);
     expect(scene.slack.messages).toEqual([]);
-    await ana().submits({ Domain: 'docs.acme.com', Label: '1.2', Pages: '/guides\n/api' });
+    await ana().submits({ Domain: 'docs.acme.com', Version: '1.2', Paths: '/guides\n/api' });
     expect(ana().modal()).toBeUndefined();
     await until(['42%']);
     expect(scene.platform.starts).toMatchObject([
@@ -42,18 +42,24 @@ describe('/docs-export without a domain', () => {
     ]);
   });
 
-  test('the card comes where the command was typed, and the ending mentions who did', async () => {
+  test('the card comes where the command was typed, and the link to who did', async () => {
     await asks('/docs-export', { where: '#private' });
     await ana().submits({
       Domain: 'Docs.Acme.com',
       'Who gets the download link': 'Only me, by direct message',
     });
     expect(ana().modal()).toBeUndefined();
-    await until(['⏳ Exporting · docs.acme.com', 'requested by ana', '42%'], '#private');
+    await until(['⏳ Exporting · docs.acme.com', 'Requested by ana', '42%'], '#private');
     scene.platform.finish('docs.acme.com');
-    await until(['is exported', 'I sent you the link privately.'], '#private');
+    await until([', took', 'link sent privately\n[Get my own link]'], '#private');
+    await until(
+      ['✅ Exported · docs.acme.com · 12 pages, 1 byte, took 1 s\nRequested by ana', '[Download]'],
+      '@ana',
+    );
     expect(sees()).toEqual([]);
-    expect(notified('ana')).toBe(1);
+    // A direct message notifies without a mention, and once is enough.
+    expect(sees('@ana')).toHaveLength(1);
+    expect(notified('ana')).toBe(0);
   });
 
   test('where the bot may not post, that is told privately', async () => {
@@ -69,7 +75,7 @@ describe('/docs-export without a domain', () => {
     await ana().submits({ Domain: 'docs.acme.com' });
     expect(ana().modal()).toBeUndefined();
     expect(toldLast('ana')).toBe(
-      'docs.acme.com is already being exported: 42%, started by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 42%, requested by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     const last = scene.slack.ephemerals.at(-1);
     if (last) await ana().clicks(last, 'Start another');

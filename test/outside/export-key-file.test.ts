@@ -32,7 +32,7 @@ test('a new key in the file is taken at once: nobody is told, and nothing is sta
   platform.renewKey();
   write();
   platform.finish('docs.acme.com');
-  await scene.until(['is exported']);
+  await scene.until([', took']);
   expect(platform.starts).toHaveLength(1);
   expect(scene.sees('@ana')).toEqual([]);
   expect(scene.sees().join()).not.toContain('rejected');
@@ -50,7 +50,7 @@ test('where the file is late, unreadable or empty, admins read that replacing it
   const { scene, world, bot, file, write } = await exportWithFile();
   const { platform } = world;
   platform.renewKey();
-  await scene.until(['My platform key was rejected; the admins have been told.']);
+  await scene.until(['My access to the docs platform was rejected; your Docket admins know.']);
   await scene.until(
     [
       '🔑 DOCS_API_KEY_FILE has been rejected since TIME; 1 export waits.\nPut a new one into its file; waiting work then resumes by itself, without a restart.',
@@ -64,7 +64,7 @@ test('where the file is late, unreadable or empty, admins read that replacing it
   const isAskedAgain = async () => {
     const count = asked();
     await vi.waitFor(async () => {
-      await scene.clicks('ana', '[Refresh]', 'Refresh');
+      await scene.clicks('ana', '[Check now]', 'Check now');
       expect(asked()).toBeGreaterThan(count);
     }, 10_000);
   };
@@ -76,11 +76,11 @@ test('where the file is late, unreadable or empty, admins read that replacing it
   rmSync(file, { recursive: true });
   write();
   await vi.waitFor(async () => {
-    await scene.clicks('ana', '[Refresh]', 'Refresh');
+    await scene.clicks('ana', '[Check now]', 'Check now');
     expect(scene.sees().join()).not.toContain('rejected');
   }, 10_000);
   platform.finish('docs.acme.com');
-  await scene.until(['is exported']);
+  await scene.until([', took']);
   expect(platform.starts).toHaveLength(1);
   expect(world.bots).toHaveLength(1);
 });

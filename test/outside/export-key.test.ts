@@ -19,7 +19,7 @@ describe('a key that is rejected while watching, with admins', () => {
     const told = () =>
       sees().filter((text) =>
         text.includes(
-          "⚠️ My platform key was rejected; the admins have been told. I'll continue when it works again.",
+          "My access to the docs platform was rejected; your Docket admins know. I'll continue when it works again.",
         ),
       );
     await scene.slack.until(() => told().length === 2);
@@ -34,7 +34,7 @@ describe('a key that is rejected while watching, with admins', () => {
     scene.platform.wire.order('POST /v1/static-export/jobs', refused);
     await asks();
     await until([
-      '❌ @ana The export of docs.acme.com was not started: my platform key was rejected; the admins have been told.\nThe platform said: "Invalid API key"\n[Start again]',
+      '❌ @ana Not started · docs.acme.com\nMy access to the docs platform was rejected; your Docket admins know.\nThe platform said: "Invalid API key"\nRequested by ana\n[Try again]',
       '❌ Not started · docs.acme.com',
     ]);
     await until([alert('')], '@ben', 'ben');
@@ -49,14 +49,14 @@ describe('a request that is forbidden, with admins', () => {
   const forbid = (call: string, body: object) =>
     scene.platform.wire.order(call, { kind: 'answer', status: 403, body });
   const causes = (reason: string) =>
-    `🚫 The platform does not allow my request with DOCS_API_KEY (403).\nThe platform said: "${reason}"\nCheck the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.\nI'll remind you at most once an hour.`;
+    `🚫 The platform doesn't allow my request with DOCS_API_KEY.\nThe platform said: "${reason}"\nCheck the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.\nHTTP 403 · I'll remind you at most once an hour.`;
 
   test('at the start: people read what the platform said, admins also what it can mean', async () => {
     forbid('POST /v1/static-export/jobs', {
       error: { message: 'Forbidden', details: [{ message: 'the key lacks the scope write' }] },
     });
     await asks();
-    const told = `❌ The export of docs.acme.com was not started: the platform doesn't allow it (403); the admins have been told.\nThe platform said: "Forbidden: the key lacks the scope write"\n[Try again]`;
+    const told = `❌ Not started · docs.acme.com\nThe platform doesn't allow it; your Docket admins know.\nThe platform said: "Forbidden: the key lacks the scope write"\n[Try again]`;
     await scene.slack.until(() => scene.toldLast('ana') === told);
     await until([causes('Forbidden: the key lacks the scope write')], '@ben', 'ben');
   });
@@ -64,7 +64,7 @@ describe('a request that is forbidden, with admins', () => {
   test('at a poll', async () => {
     await exporting();
     forbid(LOOK, { error: 'IP address not allowed' });
-    await until(["⚠️ The platform doesn't let me see this export."]);
+    await until(["The platform doesn't let me see this export."]);
     await until([causes('IP address not allowed')], '@ben', 'ben');
   });
 
@@ -73,7 +73,7 @@ describe('a request that is forbidden, with admins', () => {
     forbid('POST /v1/static-export/jobs/{jobId}/bundle', { error: 'No bundles for you' });
     scene.platform.finish('docs.acme.com');
     await until([
-      '⚠️ @ana docs.acme.com is exported, but I could not get a download link yet.\nThe platform said: "No bundles for you"\n[Get the link]',
+      `⚠️ @ana Exported, no link yet · docs.acme.com\nI couldn't get a download link.\nThe platform said: "No bundles for you"\nRequested by ana · job se_…\n[New link]`,
     ]);
   });
 });

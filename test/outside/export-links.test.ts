@@ -1,8 +1,9 @@
 import { describe, expect, test, vi } from 'vitest';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
-const OWN = '✅ docs.acme.com is exported';
-const UNTIL = 'The link works until TIME. Anyone who has it can download the bundle.';
+const OWN = '✅ Exported · docs.acme.com';
+const DONE = '12 pages, 1 byte, took 1 s\nRequested by ana · job se_…';
+const UNTIL = 'the link works until TIME for anyone who has it';
 
 const linkIn = (message: { blocks: unknown }) =>
   /https?:[^"]*X-Signature=[^"]*/.exec(JSON.stringify(message.blocks))?.[0];
@@ -16,7 +17,7 @@ async function finished(
   await asks(options.text, options);
   await until(['42%'], where);
   platform.finish('docs.acme.com');
-  return until(['is exported', '✅ docs.acme.com exported', 'finished TIME'], where);
+  return until([', took', '✅ Exported · docs.acme.com'], where);
 }
 
 /** Nobody but the person reads the link, and it works. */
@@ -33,31 +34,32 @@ describe('a link for one person alone', () => {
 
   test('with --private goes to the direct messages, and the thread says so', async () => {
     const texts = await finished(scene, { text: '/docs-export docs.acme.com --private' });
-    expect(texts.at(-1)).toBe(
-      '✅ @ana docs.acme.com is exported · 12 pages · 1 byte · took 1 s. I sent you the link privately.\n[Get my own link]',
-    );
+    expect(texts.at(-1)).toBe(`${OWN} · ${DONE} · link sent privately\n[Get my own link]`);
     await onlyIn(scene, 'ana');
-    expect(sees('@ana')).toEqual([`${OWN}\n${UNTIL}\n[Download bundle] [Deployment settings] [⋯ New link]`]);
-    expect(notified('ana')).toBe(1);
+    expect(sees('@ana')).toEqual([
+      `${OWN} · ${DONE} · ${UNTIL}\n[Download] [⋯ New link] [⋯ Helm values] [⋯ Start another]`,
+    ]);
+    // The direct message notifies her.
+    expect(notified('ana')).toBe(0);
   });
 
   test('[Get my own link] sends everybody one of their own, once', async () => {
     await finished(scene, { text: '/docs-export docs.acme.com --private' });
-    await until([OWN], '@ana');
-    await clicks('ana', 'is exported · ', 'Get my own link');
+    await until(['link works'], '@ana');
+    await clicks('ana', '[Get my own link]', 'Get my own link');
     expect(toldLast('ana')).toBe(
       'I already sent you a link, and it works until TIME: see your direct messages with me.',
     );
     await Promise.all([
-      clicks('ben', 'is exported · ', 'Get my own link'),
-      clicks('ben', 'is exported · ', 'Get my own link'),
+      clicks('ben', '[Get my own link]', 'Get my own link'),
+      clicks('ben', '[Get my own link]', 'Get my own link'),
     ]);
-    await until(['[Download bundle]'], '@ben', 'ben');
+    await until(['[Download]'], '@ben', 'ben');
     expect(sees('@ben', 'ben')).toEqual([
-      `Your own link to the export of docs.acme.com\n${UNTIL}\n[Download bundle] [⋯ New link]`,
+      `✅ Your own link · docs.acme.com\n${UNTIL}\n[Download] [New link]`,
     ]);
-    expect(linkIn(messageWith('Your own link'))).not.toBe(linkIn(messageWith(OWN)));
-    await clicks('ben', 'is exported · ', 'Get my own link');
+    expect(linkIn(messageWith('Your own link'))).not.toBe(linkIn(messageWith('Helm values')));
+    await clicks('ben', '[Get my own link]', 'Get my own link');
     expect(toldLast('ben')).toBe(
       'I already sent you a link, and it works until TIME: see your direct messages with me.',
     );
@@ -72,7 +74,7 @@ describe('by the settings', () => {
 
   test('links: requester sends each link privately', async () => {
     const texts = await finished(scene);
-    expect(texts.at(-1)).toContain('I sent you the link privately.\n[Get my own link]');
+    expect(texts.at(-1)).toContain('link sent privately\n[Get my own link]');
     await onlyIn(scene, 'ana');
   });
 });
@@ -82,16 +84,15 @@ describe('of a guest who may export', () => {
 
   test('the link goes to the direct messages', async () => {
     const texts = await finished(scene, { who: 'gus' });
-    expect(texts.at(-1)).toContain('✅ @gus docs.acme.com is exported');
-    expect(texts.at(-1)).toContain('I sent you the link privately.\n[Get my own link]');
+    expect(texts.at(-1)).toContain('link sent privately\n[Get my own link]');
     await onlyIn(scene, 'gus');
   });
 
   test('others each get one of their own', async () => {
     await finished(scene, { who: 'gus' });
     for (const who of ['ana', 'ben'] as const) {
-      await scene.clicks(who, 'is exported · ', 'Get my own link');
-      await scene.until(['Your own link to the export of docs.acme.com'], `@${who}`, who);
+      await scene.clicks(who, '[Get my own link]', 'Get my own link');
+      await scene.until(['Your own link · docs.acme.com'], `@${who}`, who);
     }
     const links = scene.slack.messages.flatMap((message) => linkIn(message) ?? []);
     expect(new Set(links).size).toBe(3);
@@ -99,7 +100,7 @@ describe('of a guest who may export', () => {
 
   test('a full member still gets it in the thread', async () => {
     const texts = await finished(scene);
-    expect(texts.at(-1)).toContain('[Download bundle] [Deployment settings] [⋯ New link]');
+    expect(texts.at(-1)).toContain('[Download] [⋯ New link] [⋯ Helm values] [⋯ Start another]');
   });
 });
 
@@ -115,16 +116,16 @@ describe('a link in the thread', () => {
       body,
     });
     await finished(scene);
-    const buttons = JSON.stringify(scene.messageWith('is exported').blocks);
+    const buttons = JSON.stringify(scene.messageWith(', took').blocks);
     expect(buttons).toContain('https://files.test/acme%20docs.tar.gz?X-Signature=0f9e8d7c6b5a49382716');
   });
 
   test('that ended in a message that somebody deleted is not told of', async () => {
     scene.platform.linkLifeMs = 1500;
     await finished(scene);
-    scene.slack.workspace.remove(messageWith('is exported'));
+    scene.slack.workspace.remove(messageWith(', took'));
     await scene.slack.until(() =>
-      scene.slack.wire.calls.some(({ detail }) => String(detail.text).includes('🔒')),
+      scene.slack.wire.calls.some(({ detail }) => String(detail.text).includes('Link expired')),
     );
     const undelivered = () => scene.world.redis.client.zcard('{docket}:runs:active:outbox');
     await vi.waitFor(async () => expect(await undelivered()).toBe(0), 5000);
@@ -135,21 +136,24 @@ describe('a link in the thread', () => {
     await finished(scene);
     await scene.asks(undefined, { who: 'ben' });
     await scene.slack.until(() => scene.platform.starts.length === 2);
-    const ending = messageWith('is exported');
+    const ending = messageWith(', took');
     const first = linkIn(ending);
     await person('ana').clicks(ending, 'New link');
     await scene.slack.until(() => linkIn(ending) !== first);
-    expect(sees().filter((text) => text.includes('is exported'))).toHaveLength(1);
+    expect(sees().filter((text) => text.includes(', took'))).toHaveLength(1);
   });
 
-  test('[Deployment settings] of a private link are for nobody else', async () => {
+  test('[Helm values] of a private link are for nobody else', async () => {
     await finished(scene, { text: '/docs-export docs.acme.com --private' });
-    await until([OWN], '@ana');
-    const leaked = { ...structuredClone(messageWith(OWN)), channel: scene.slack.channel('#docs').id };
-    await person('ben').clicks(leaked, 'Deployment settings');
-    expect(toldLast('ben')).toBe('This link went to somebody else. Click [Get my own link] in the thread.');
+    await until(['link works'], '@ana');
+    const leaked = {
+      ...structuredClone(messageWith('link works')),
+      channel: scene.slack.channel('#docs').id,
+    };
+    await person('ben').clicks(leaked, 'Helm values');
+    expect(toldLast('ben')).toBe('This link went to somebody else. Choose [Get my own link] in the thread.');
     expect(person('ben').modal()).toBeUndefined();
-    await person('ana').clicks(messageWith(OWN), 'Deployment settings');
+    await person('ana').clicks(messageWith('link works'), 'Helm values');
     expect(person('ana').modal()).toBeDefined();
   });
 });

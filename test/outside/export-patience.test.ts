@@ -9,16 +9,16 @@ describe('with little patience', () => {
   test('a new link that cannot be had leaves the old one, and is told in a message of its own', async () => {
     await exporting();
     scene.platform.finish('docs.acme.com');
-    await until(['is exported']);
-    const ending = messageWith('is exported');
+    await until([', took']);
+    const ending = messageWith(', took');
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
-    await clicks('ana', 'is exported', 'New link');
-    await until(['could not get a new download link yet']);
+    await clicks('ana', ', took', 'New link');
+    await until(['get a new download link']);
     expect(JSON.stringify(ending.blocks)).toContain('X-Signature');
     expect(scene.slack.messages).toHaveLength(4);
     scene.platform.wire.clear();
-    await clicks('ana', 'could not get', 'Get the link');
-    await scene.slack.until(() => sees().filter((text) => text.includes('is exported · ')).length === 2);
+    await clicks('ana', 'get a new download link', 'New link');
+    await scene.slack.until(() => sees().filter((text) => text.includes(', took')).length === 2);
     expect(scene.platform.starts).toHaveLength(1);
   });
 
@@ -26,31 +26,31 @@ describe('with little patience', () => {
     scene.platform.linkLifeMs = 3000;
     await exporting();
     scene.platform.finish('docs.acme.com');
-    await until(['is exported']);
-    const ending = messageWith('is exported');
+    await until([', took']);
+    const ending = messageWith(', took');
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
-    await clicks('ana', 'is exported', 'New link');
-    await until(['could not get a new download link yet', 'is exported · ']);
-    await until(['🔒 The link ended TIME. The export is still there.\n[New link]']);
+    await clicks('ana', ', took', 'New link');
+    await until(['get a new download link', ', took']);
+    await until([
+      '⌛ Link expired · docs.acme.com\nThe export still exists, so a new link takes a second.\n[New link]',
+    ]);
     expect(JSON.stringify(ending.blocks)).not.toContain('X-Signature');
-    expect(sees().join('\n')).toContain('could not get a new download link yet');
+    expect(sees().join('\n')).toContain('get a new download link');
     expect(scene.slack.messages).toHaveLength(4);
   });
 
   test('a private link stays private when another was tried for, though the channel is no longer shared', async () => {
     await exporting(undefined, { where: '#shared' });
     scene.platform.finish('docs.acme.com');
-    await until(['✅ docs.acme.com is exported'], '@ana');
+    await until(['✅ Exported · docs.acme.com'], '@ana');
     scene.slack.channel('#shared').shared = false;
     scene.platform.wire.order(bundle, { kind: 'answer', status: 503 }, 1000);
-    await clicks('ana', '✅ docs.acme.com is exported', 'New link');
-    await until(['could not get a new download link yet'], '#shared');
+    await clicks('ana', '✅ Exported · docs.acme.com', 'New link');
+    await until(['get a new download link'], '#shared');
     scene.platform.wire.clear();
-    await clicks('ana', 'could not get', 'Get the link');
-    await scene.slack.until(() => sees('@ana').filter((text) => text.includes('is exported')).length === 2);
-    await scene.slack.until(
-      () => sees('#shared').filter((text) => text.includes('is exported · ')).length === 2,
-    );
+    await clicks('ana', 'get a new download link', 'New link');
+    await scene.slack.until(() => sees('@ana').filter((text) => text.includes(', took')).length === 2);
+    await scene.slack.until(() => sees('#shared').filter((text) => text.includes(', took')).length === 2);
     const { id } = scene.slack.channel('#shared');
     const inThread = scene.slack.messages.filter(({ channel }) => channel === id);
     expect(JSON.stringify(inThread.map(({ blocks }) => blocks))).not.toContain('X-Signature');
@@ -64,11 +64,11 @@ describe('an export that does not move', () => {
   test('is told as such, without a new message, until it moves again', async () => {
     await exporting();
     await until([
-      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\nNo progress since TIME. Still checking.\njob se_…\n[Refresh] [Notify me too]',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\nNo progress since TIME. Still checking.\njob se_…\n[Check now] [⋯ Notify me too]',
     ]);
     scene.platform.hold('docs.acme.com', 0.6);
     await scene.slack.until(
-      () => sees().some((text) => /60% .* started TIME\njob se_…\n\[Refresh\]/.test(text)),
+      () => sees().some((text) => /60% .* started TIME\njob se_…\n\[Check now\]/.test(text)),
       10_000,
       'a progress without the warning',
     );
@@ -92,12 +92,12 @@ describe('a watch that takes too long', () => {
   test('ends, and goes on by a click', async () => {
     await asks();
     await until([
-      '💤 @ana I stopped watching the export of docs.acme.com after 1 s. It may still finish.\n[Check now]',
-      '💤 No longer watched · docs.acme.com',
+      '⌛ @ana No longer watched · docs.acme.com\nI stopped watching it after 1 s. It may still finish.\nRequested by ana · job se_…\n[Check now]',
+      '⌛ No longer watched · docs.acme.com',
     ]);
     scene.platform.finish('docs.acme.com');
     await clicks('ana', 'stopped watching', 'Check now');
-    await until(['is exported', '✅ docs.acme.com exported']);
+    await until([', took', '✅ Exported · docs.acme.com']);
     expect(scene.platform.starts).toHaveLength(1);
   });
 });

@@ -12,7 +12,7 @@ describe('where it is asked', () => {
   test('the direct messages with the bot get it, link and all', async () => {
     await exporting('/docs-export docs.acme.com --private', { where: '@ana' });
     scene.platform.finish('docs.acme.com');
-    await until(['is exported', '[Download bundle]', '✅ docs.acme.com exported'], '@ana');
+    await until([', took', '[Download]', '✅ Exported · docs.acme.com'], '@ana');
     expect(scene.slack.messages).toHaveLength(3);
   });
 
@@ -20,7 +20,7 @@ describe('where it is asked', () => {
     await asks(undefined, { where: 'ana+ben' });
     await until(['⏳ Exporting · docs.acme.com', '42%'], '@ana');
     scene.platform.finish('docs.acme.com');
-    await until(['is exported'], '@ana');
+    await until([', took'], '@ana');
     expect(sees('ana+ben')).toEqual([]);
   });
 
@@ -42,7 +42,7 @@ describe('where it is asked', () => {
     await exporting();
     scene.slack.channel('#docs').archived = true;
     scene.platform.finish('docs.acme.com');
-    const texts = await until(['is exported'], '@ana');
+    const texts = await until([', took'], '@ana');
     expect(texts).toEqual([
       expect.stringMatching(/^I couldn't post this in the channel: it is archived.\n✅ @ana/),
     ]);

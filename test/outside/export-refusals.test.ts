@@ -8,7 +8,7 @@ describe('refused at once, privately, before anything starts', () => {
   test.each([
     [
       '/docs-export https://docs.acme.com/v2',
-      "https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?\n[Use it]",
+      "https://docs.acme.com/v2 isn't a host name. Did you mean docs.acme.com?\n[Export docs.acme.com]",
     ],
     ['/docs-export localhost', "localhost isn't a host name. Type it like docs.acme.com."],
     ...['cancel', 'cancel se_3f9a77bd04c24a06', 'stop', 'cancel docs.acme.com'].map((typed) => [
@@ -21,30 +21,33 @@ describe('refused at once, privately, before anything starts', () => {
     expect(scene.platform.wire.calls).toEqual([]);
   });
 
-  test('[Use it] starts what was meant, once, with the options that were typed', async () => {
+  test('[Export docs.acme.com] starts what was meant, once, with the options that were typed', async () => {
     const { ephemeral } = await asks(
       '/docs-export --version “spring release” https://docs.acme.com/v2 --paths /guides,/api --private',
     );
     if (!ephemeral) throw new Error('no answer');
-    await Promise.all([person('ana').clicks(ephemeral, 'Use it'), person('ana').clicks(ephemeral, 'Use it')]);
+    await Promise.all([
+      person('ana').clicks(ephemeral, 'Export docs.acme.com'),
+      person('ana').clicks(ephemeral, 'Export docs.acme.com'),
+    ]);
     await until([
       '42%',
-      '⏳ Exporting · docs.acme.com\nStatic export "spring release" · only /guides and 1 more · requested by ana',
+      '⏳ Exporting · docs.acme.com spring release\nRequested by ana · only /guides and 1 more',
     ]);
     expect(scene.platform.starts).toMatchObject([
       { domain: 'docs.acme.com', version: 'spring release', paths: ['guides', 'api'] },
     ]);
     expect(scene.slack.ephemerals).toHaveLength(1);
     scene.platform.finish('docs.acme.com');
-    await until(['I sent you the link privately.']);
+    await until(['link sent privately\n[Get my own link]']);
   });
 
-  test('[Use it] tells of an export that runs already', async () => {
+  test('[Export docs.acme.com] tells of an export that runs already', async () => {
     await exporting(undefined, { who: 'ben' });
     const { ephemeral } = await asks('/docs-export https://docs.acme.com');
-    await person('ana').clicks(ephemeral as never, 'Use it');
+    await person('ana').clicks(ephemeral as never, 'Export docs.acme.com');
     expect(toldLast('ana')).toContain(
-      'docs.acme.com is already being exported: 42%, started by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 42%, requested by ben 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     expect(scene.platform.starts).toHaveLength(1);
   });
@@ -52,10 +55,10 @@ describe('refused at once, privately, before anything starts', () => {
   test('a button of a version that is gone is answered and does nothing', async () => {
     await exporting();
     scene.platform.fail('docs.acme.com');
-    await until(['[Start again]']);
-    const message = messageWith('failed at');
+    await until(['[Try again]']);
+    const message = messageWith('at 42%, after');
     const blocks = JSON.parse(JSON.stringify(message.blocks).replace('export.try_again', 'export.no_longer'));
-    await person('ana').clicks(Object.assign(message, { blocks }), 'Start again');
+    await person('ana').clicks(Object.assign(message, { blocks }), 'Try again');
     expect(toldLast('ana')).toBe(
       'This button is from another version of me and no longer works. Use a newer message, or type the command again.',
     );
@@ -64,10 +67,10 @@ describe('refused at once, privately, before anything starts', () => {
   test('what breaks on our side is told with the reference that the log has', async () => {
     await exporting();
     scene.platform.fail('docs.acme.com');
-    await until(['failed at', '❌ Export failed · docs.acme.com']);
+    await until(['at 42%, after', '❌ Export failed · docs.acme.com']);
     const { client } = scene.world.redis;
-    for (const key of await client.keys('{docket}:run:*')) await client.hset(key, 'json', '{"v":1}');
-    await clicks('ana', 'failed at', 'Start again');
+    for (const key of await client.keys('{docket}:run:*')) await client.hset(key, 'json', '{"job":"export"}');
+    await clicks('ana', 'at 42%, after', 'Try again');
     const last = scene.slack.ephemerals.at(-1);
     const ref = /^Something broke on my side\. ref (\w{4,})$/.exec(last ? scene.slack.read(last) : '')?.[1];
     expect(ref).toBeDefined();
@@ -87,7 +90,7 @@ describe('a domain that is a letter or two away from a known one is asked about,
   });
   const { asks, person, told, toldLast, until } = scene;
   const question = "I don't know SITE. Did you mean docs.acme.com? Nothing was started.";
-  const buttons = '\n[docs.acme.com] [Export SITE]';
+  const buttons = '\n[Export docs.acme.com] [Export SITE]';
 
   test.each(['docs.acm.com', 'dosc.acme.com', 'DOC.acme.com'])('%s', async (typed) => {
     const site = typed.toLowerCase();
@@ -99,7 +102,7 @@ describe('a domain that is a letter or two away from a known one is asked about,
   test('its button exports the known one, as it was asked for', async () => {
     const { ephemeral } = await asks('/docs-export docs.acm.com --paths guides/start');
     if (!ephemeral) throw new Error('no answer');
-    await person('ana').clicks(ephemeral, 'docs.acme.com');
+    await person('ana').clicks(ephemeral, 'Export docs.acme.com');
     await until(['42%']);
     expect(scene.platform.starts).toMatchObject([{ domain: 'docs.acme.com' }]);
     expect(scene.platform.starts[0]?.paths).toHaveLength(1);
@@ -134,9 +137,9 @@ describe('a domain that is near one of those set up, and is not set up itself,',
     const { told, asks, person, until } = scene;
     const answer = await asks('/docs-export docs.acm.com --private');
     expect(told(answer)).toBe(
-      "I don't know docs.acm.com. Did you mean docs.acme.com? Nothing was started.\n[docs.acme.com]",
+      "I don't know docs.acm.com. Did you mean docs.acme.com? Nothing was started.\n[Export docs.acme.com]",
     );
-    await person('ana').clicks(answer.ephemeral as never, 'docs.acme.com');
+    await person('ana').clicks(answer.ephemeral as never, 'Export docs.acme.com');
     await until(['42%']);
   });
 });
@@ -207,9 +210,9 @@ describe('what the platform refuses at the start leaves nothing in the channel',
   test('an attempt that is refused after one that ran keeps the thread', async () => {
     await exporting();
     scene.platform.fail('docs.acme.com');
-    await until(['failed at', '❌ Export failed · docs.acme.com']);
+    await until(['at 42%, after', '❌ Export failed · docs.acme.com']);
     refuse(400, 'Unknown domain');
-    await scene.clicks('ana', 'failed at', 'Start again');
+    await scene.clicks('ana', 'at 42%, after', 'Try again');
     await until(['The platform said: "Unknown domain"', '❌ Not started · docs.acme.com']);
   });
 });
@@ -233,7 +236,7 @@ describe('at log level trace', () => {
   test('there is no secret in the log either', async () => {
     await scene.exporting();
     scene.platform.finish('docs.acme.com');
-    await scene.until(['is exported', 'finished TIME', '✅ docs.acme.com exported']);
+    await scene.until([', took', '✅ Exported · docs.acme.com']);
     await scene.slack.until(() => scene.world.bots.at(-1)?.output().includes('"level":20'));
   });
 });

@@ -7,23 +7,25 @@ import { addSite } from '../support/flows/site.ts';
 import { type BotOptions, createWorld, type World } from '../support/flows/world.ts';
 
 const START = 'POST /v1/static-export/jobs';
+const POLL = 'GET /v1/static-export/jobs/{jobId}';
 /** Every outside call of a scheduled export; the calls for a thread have its address. */
 const MOMENTS = [
   'chat.postMessage',
   'chat.postMessage in the thread',
   START,
-  'GET /v1/static-export/jobs/{jobId}',
+  POLL,
   'POST /v1/static-export/jobs/{jobId}/bundle',
   'chat.update',
   'chat.update of a card',
 ];
 const labelOf = ({ name, detail }: Call) => {
   if (name === 'chat.postMessage' && detail.thread_ts) return `${name} in the thread`;
-  return name === 'chat.update' && /Static export|is exported/.test(String(detail.text))
-    ? `${name} of a card`
-    : name;
+  return name === 'chat.update' && /\nScheduled by /.test(String(detail.text)) ? `${name} of a card` : name;
 };
 const SITES = 12;
+/** Those whose first post, card or start stands still. */
+const NOT_STARTED = 3;
+const wait = { timeout: 60_000, interval: 20 };
 const limits = { slackCallMs: 20_000, docsCallMs: 60_000 };
 
 /** A world with a schedule in each of some channels, all due now. */
@@ -78,7 +80,6 @@ async function play(
       held.set(label, { call, bot, goOn: gate.resolve });
       return gate.promise;
     });
-  const wait = { timeout: 60_000, interval: 20 };
   await vi.waitFor(() => expect(MOMENTS.filter((label) => !held.has(label))).toEqual([]), wait);
   await act([...held.values()]);
   for (const { goOn } of held.values()) goOn();
@@ -87,8 +88,8 @@ async function play(
     slack.messages
       .filter((message) => message.channel === channel && !message.deleted)
       .map(({ text, threadTs }) => `${threadTs ? '> ' : ''}${text.split('\n')[0]}`);
-  const DONE = [/ · exported .*12 pages · next: /, /^> site-\d+\.acme\.com is exported · 12 pages/];
-  const ASKED = [/ · needs an answer$/, /^> site-\d+\.acme\.com: needs an answer/, /^> Did the export of/];
+  const DONE = [/^Exported .*12 pages$/, /^> Exported · site-\d+\.acme\.com · 12 pages, /];
+  const ASKED = [/^Needs an answer · /, /^> Needs an answer · site/, /^> Did the export of/];
   await vi.waitFor(() => {
     for (const channel of channels) {
       const shown = shownIn(channel);
@@ -110,7 +111,12 @@ describe.each(['before', 'after'] as const)(
       const due = await dueWorld();
       const { world, bot } = due;
       await world.startBot(bot({ slackCallMs: 8000, docsCallMs: 30_000 }));
+      const { calls } = world.platform.wire;
+      const polled = () =>
+        new Set(calls.filter(({ name }) => name === POLL).map(({ detail }) => detail.jobId));
       const asked = await play(due, phase, async (held) => {
+        // What is polled has its start's answer; another start that is under way would be in doubt, too.
+        await vi.waitFor(() => expect(polled().size).toBeGreaterThanOrEqual(SITES - NOT_STARTED), wait);
         if (phase === 'before') lose(world, held);
         await Promise.all(world.bots.map((one) => one.kill()));
         await world.startBot(bot());

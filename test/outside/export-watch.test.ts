@@ -13,13 +13,13 @@ describe('/docs-export watch', () => {
     expect(told(await watch(jobId))).toBeUndefined();
     await until(['42%', '⏳ Exporting · job se_…']);
     expect(sees()).toEqual([
-      '⏳ Exporting · job se_…\nStatic export · watched by ana',
-      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\njob se_…\n[Refresh] [Notify me too]',
+      '⏳ Exporting · job se_…\nWatched by ana',
+      '⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · started TIME\njob se_…\n[Check now] [⋯ Notify me too]',
     ]);
     scene.platform.finish(jobId);
     await until([
-      '✅ @ana job se_… is exported · 12 pages · 1 byte · took 1 s\nThe link works until TIME.',
-      '✅ job se_… exported',
+      '✅ @ana Exported · job se_… · 12 pages, 1 byte, took 1 s\nWatched by ana · job se_… · the link works until TIME',
+      '✅ Exported · job se_… · 12 pages\n',
     ]);
     expect(scene.platform.starts).toHaveLength(1);
     expect(scene.slack.messages).toHaveLength(3);
@@ -30,10 +30,9 @@ describe('/docs-export watch', () => {
     scene.platform.plan({ dates: 'none', durationMs: 0 });
     const jobId = await startsElsewhere(scene);
     await watch(jobId);
-    await until(['✅ job se_… exported · 12 pages', 'is exported']);
-    expect(sees().at(-1)).toMatch(/^✅ @ana job se_… is exported · 12 pages · 1 byte\n/);
+    await until(['✅ @ana Exported · job se_… · 12 pages, 1 byte\n']);
     expect(sees().join()).not.toMatch(/took|started/);
-    expect(scene.slack.messages).toHaveLength(3);
+    await expect.poll(() => sees()).toHaveLength(2);
   });
 
   test('of one that is done already takes the time from the platform', async () => {
@@ -43,7 +42,7 @@ describe('/docs-export watch', () => {
     const body = { jobId, status: 'completed', pageCount: 412, ...times };
     scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 200, body }, 2);
     await watch(jobId);
-    await until(['is exported · 412 pages · 1 byte · took 6 min']);
+    await until(['412 pages, 1 byte, took 6 min']);
   });
 
   test('of one that failed tells so, without a button that would start something unknown', async () => {
@@ -51,11 +50,11 @@ describe('/docs-export watch', () => {
     scene.platform.fail(jobId, 'Out of disk');
     await watch(jobId);
     await until([
-      '❌ @ana The export of job se_… failed',
+      '❌ @ana Export failed · job se_…',
       'The platform said: "Out of disk"',
       '❌ Export failed · job se_…',
     ]);
-    expect(sees().join()).not.toContain('[Start again]');
+    expect(sees().join()).not.toContain('[Try again]');
   });
 
   test('of an id that the platform does not know says so privately, and shows nothing', async () => {
@@ -85,25 +84,24 @@ describe('/docs-export watch', () => {
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     const answer = await watch(jobId, { who: 'ben' });
     expect(told(answer)).toBe(
-      'docs.acme.com is already being exported: 42%, started by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
+      'docs.acme.com is already being exported: 42%, requested by ana 1 s ago.\n[Open thread] [Notify me too] [Start another]',
     );
     if (answer.ephemeral) await person('ben').clicks(answer.ephemeral, 'Notify me too');
     expect(toldLast('ben')).toBe("I'll mention you when it ends.");
     scene.platform.finish(jobId);
-    await until(['✅ @ana @ben docs.acme.com is exported']);
+    await until(['✅ @ana @ben Exported · docs.acme.com · 12 pages, ']);
   });
 
-  test('[Start again] after it failed keeps others from starting the same', async () => {
+  test('of one that has ended leads to its thread, where [Try again] keeps others from starting the same', async () => {
     await exporting('/docs-export docs.acme.com --version 1.2');
     const { jobId = '' } = scene.platform.starts[0] ?? {};
     scene.platform.fail(jobId);
-    await until(['failed at', '❌ Export failed · docs.acme.com']);
-    await watch(jobId, { where: '#private' });
-    await until(['failed', '[Start again]', '❌ Export failed · docs.acme.com'], '#private');
-    await clicks('ana', 'failed', 'Start again');
-    await until(['requested by ana', '⏳ Exporting · docs.acme.com'], '#private');
+    await until(['at 42%, after', '❌ Export failed · docs.acme.com']);
+    expect(told(await watch(jobId, { who: 'ben' }))).toBe('This export already has a thread.\n[Open thread]');
+    await clicks('ana', 'at 42%, after', 'Try again');
+    await until(['⏳ Exporting · docs.acme.com']);
     expect(told(await asks('/docs-export docs.acme.com --version 1.2', { who: 'ben' }))).toMatch(
-      /^docs\.acme\.com \(1\.2\) is already being exported: (\d+%, )?started by ana 1 s ago\.\n\[Start another\]$/,
+      /^docs\.acme\.com 1\.2 is already being exported: (\d+%, )?requested by ana 1 s ago\./,
     );
     expect(scene.platform.starts).toHaveLength(2);
   });
@@ -120,6 +118,22 @@ describe('/docs-export watch', () => {
     expect(told(await watch(jobId))).toMatch(
       /^job se_… is already being exported: 42%, watched by (you|ben)\.\n\[Open thread\] \[Notify me too\]$/,
     );
+  });
+});
+
+describe('of a site that the platform names, while links are private', () => {
+  const scene = stage({ bot: { config: 'links: requester\n' } });
+  const { asks, clicks, until } = scene;
+
+  test("a person's own link names the site, too", async () => {
+    const jobId = await startsElsewhere(scene);
+    const body = { jobId, status: 'completed', domain: 'docs.acme.com' };
+    scene.platform.wire.order('GET /v1/static-export/jobs/{jobId}', { kind: 'answer', status: 200, body }, 2);
+    scene.platform.finish(jobId);
+    await asks(`/docs-export watch ${jobId}`);
+    await until(['[Get my own link]']);
+    await clicks('ben', '[Get my own link]', 'Get my own link');
+    await until(['Your own link · docs.acme.com'], '@ben', 'ben');
   });
 });
 

@@ -11,22 +11,23 @@ const BUNDLE = 'POST /v1/static-export/jobs/{jobId}/bundle';
 const timing: Partial<Timing> = {
   docsCallMs: 600,
   giveUpMs: 2000,
+  exportStartMs: 2000,
 };
 
-const ENDING = /^(?:✅|❌|💤|⚠️) (?:@|The )/u;
+const ENDING = /^(?:✅|❌|⌛|⚠️|❔) @|^❌ Not started[\s\S]*\[Try again\]/u;
 
-const READY = `✅ @ana SITE is exported · 12 pages · 1 byte · took 1 s
-The link works until TIME. Anyone who has it can download the bundle.
-[Download bundle] [Deployment settings] [⋯ New link]`;
+const READY = `✅ @ana Exported · SITE · 12 pages, 1 byte, took 1 s
+Requested by ana · job se_… · the link works until TIME for anyone who has it
+[Download] [⋯ New link] [⋯ Helm values] [⋯ Start another]`;
 
-const QUESTION = `⚠️ @ana Did the export of SITE start? The platform gave no clear answer.
-Look in its dashboard first: starting again could run it twice.
-[It's there: watch it] [Start again] [Leave it]`;
+const QUESTION = `❔ @ana Did the export of SITE start?
+The platform gave no clear answer. Look in its dashboard first.
+[It started: watch it] [Start anyway] [Don't start again]`;
 
-const refused = (text: string) => `❌ @ana ${text}\n[Start again]`;
+const refused = (text: string) => `❌ @ana Not started · SITE\n${text}\nRequested by ana\n[Try again]`;
 
 const REFUSED =
-  '❌ The platform refused the export of SITE. Nothing was started. If this keeps happening, tell the people who run Docket.\n[Try again]';
+  '❌ Not started · SITE\nThe platform refused it. If this keeps happening, ask your Docket admins.\n[Try again]';
 
 const answer = (status: number, more: Partial<Extract<Fault, { kind: 'answer' }>> = {}): Fault => ({
   kind: 'answer',
@@ -44,7 +45,8 @@ describe('a start', () => {
     [
       '400',
       answer(400, { body: { error: 'Not here' } }),
-      `❌ The platform doesn't accept SITE, so nothing was started. Check the spelling and type the command again.
+      `❌ Not started · SITE
+The platform doesn't accept this site. Check the spelling and type the command again.
 The platform said: "Not here"
 [Try again]`,
       0,
@@ -52,14 +54,14 @@ The platform said: "Not here"
     [
       '401',
       answer(401, { body: { error: 'Invalid API key' } }),
-      refused(`The export of SITE was not started: my platform key was rejected; the people who run Docket have to renew it.
+      refused(`My access to the docs platform was rejected; ask your Docket admins.
 The platform said: "Invalid API key"`),
       0,
     ],
     [
       '403',
       answer(403),
-      "❌ The export of SITE was not started: the platform doesn't allow it (403); ask the people who run Docket.\n[Try again]",
+      "❌ Not started · SITE\nThe platform doesn't allow it; ask your Docket admins.\n[Try again]",
       0,
     ],
     ['404', answer(404), REFUSED, 0],
@@ -67,19 +69,25 @@ The platform said: "Invalid API key"`),
     ['408', answer(408), QUESTION, 0],
     ['408 although it started', answer(408, { when: 'after' }), QUESTION, 1],
     ['409', answer(409), QUESTION, 0],
-    [
-      '429',
-      answer(429),
-      refused("The export of SITE was not started: the platform's limit is reached. Try again later."),
-      0,
-    ],
+    ['429', answer(429), refused("The platform's limit is reached. Try again later."), 0],
     [
       '429 for longer than anybody waits',
       retryAfter(7200),
-      refused("The export of SITE was not started: the platform's limit is reached. Try again later."),
+      refused("The platform's limit is reached. Try again later."),
       0,
     ],
     ['500', answer(500), QUESTION, 0],
+    ...([500, 503] as const).map((status): [string, Fault, string, number] => [
+      `${status} with an error of its own`,
+      answer(status, { body: { error: 'Busy' } }),
+      refused(
+        `The docs platform isn't answering as it should. Try again in a little while.\nThe platform said: "Busy"`,
+      ),
+      0,
+    ]),
+    ['502 with an error', answer(502, { body: { error: 'Bad gateway' } }), QUESTION, 0],
+    ['504 with an error', answer(504, { body: { error: 'Gateway timeout' } }), QUESTION, 0],
+    ['503 without a word', answer(503), QUESTION, 0],
     ['500 although it started', answer(500, { when: 'after' }), QUESTION, 1],
     ['502', answer(502, { text: '<html>Bad gateway</html>' }), QUESTION, 0],
     ['a redirect', answer(302, { headers: { location: '/login' } }), QUESTION, 0],
@@ -118,13 +126,26 @@ The platform said: "Invalid API key"`),
     expect(more).toEqual([]);
   });
 
+  test.concurrent('503 with Retry-After, and 500s: says until when it tries, and starts one', async () => {
+    const { breaks, asks, reads, isStarted, finish, starts } = site('start');
+    breaks(START, answer(503, { headers: { 'retry-after': '1' } }), 1);
+    await asks();
+    expect(await reads('🕒 Queued · requested TIME\nThe docs')).toBe(
+      "🕒 Queued · requested TIME\nThe docs platform has trouble. I'll keep trying until TIME.",
+    );
+    await isStarted();
+    finish();
+    expect(await reads(ENDING)).toBe(READY);
+    expect(starts()).toBe(1);
+  });
+
   test.concurrent('one that was given up is made by a click once it works', async () => {
     const { breaks, asks, reads, repair, isStarted, finish, starts, clicks } = site('start');
     breaks(START, answer(429));
     await asks();
     await reads(ENDING);
     repair();
-    await clicks('Start again');
+    await clicks('Try again');
     await isStarted();
     finish();
     expect(await reads('✅ @')).toBe(READY);
@@ -134,11 +155,11 @@ The platform said: "Invalid API key"`),
 
 describe('a look', () => {
   const site = sharedWorlds(4, timing);
-  const buttons = '\njob se_…\n[Refresh] [Notify me too]';
+  const buttons = '\njob se_…\n[Check now] [⋯ Notify me too]';
   const AWAY = `🕒 Queued · requested TIME\nI can't reach the platform. I'll keep trying; the job itself may be fine.${buttons}`;
   const LIMIT = `🕒 Queued · requested TIME\nThe platform's limit is reached; nothing is lost. I'll continue at about TIME.${buttons}`;
-  const KEY = `🕒 Queued · requested TIME\n⚠️ My platform key was rejected; the people who run Docket have to renew it. I'll continue when it works again.${buttons}`;
-  const FORBIDDEN = `🕒 Queued · requested TIME\n⚠️ The platform doesn't let me see this export. I'll continue when it does.${buttons}`;
+  const KEY = `🕒 Queued · requested TIME\nMy access to the docs platform was rejected; ask your Docket admins. I'll continue when it works again.${buttons}`;
+  const FORBIDDEN = `🕒 Queued · requested TIME\nThe platform doesn't let me see this export. I'll continue when it does.${buttons}`;
 
   test.concurrent.for<[string, Fault, string]>([
     ['401', answer(401), KEY],
@@ -160,7 +181,7 @@ describe('a look', () => {
     const refreshed = () => {
       const before = calls(LOOK).length;
       const looked = async () => {
-        if (calls(LOOK).length === before) await clicks('Refresh');
+        if (calls(LOOK).length === before) await clicks('Check now');
         expect(calls(LOOK).length).toBeGreaterThan(before);
       };
       return vi.waitFor(looked, { interval: 300, timeout: 10_000 });
@@ -196,14 +217,15 @@ describe('a look', () => {
     );
     repair();
     finish();
-    expect(await reads(ENDING)).toMatch(/^✅ @ana job se_… is exported/);
+    expect(await reads(ENDING)).toMatch(/^✅ @ana Exported · job se_…/);
     expect(calls(START)).toHaveLength(1);
   });
 });
 
 describe('a bundle', () => {
   const site = sharedWorlds(1, timing);
-  const NO_LINK = '⚠️ @ana SITE is exported, but I could not get a download link yet.\n[Get the link]';
+  const NO_LINK =
+    "⚠️ @ana Exported, no link yet · SITE\nI couldn't get a download link.\nRequested by ana · job se_…\n[New link]";
 
   test.concurrent.for<[string, Fault]>([
     ['403', answer(403)],
@@ -228,7 +250,7 @@ describe('a bundle', () => {
     await asks();
     expect(await reads(ENDING)).toBe(NO_LINK);
     repair();
-    await clicks('Get the link');
+    await clicks('New link');
     expect(await reads(ENDING, NO_LINK)).toBe(READY);
     expect(starts()).toBe(1);
   });
@@ -240,11 +262,11 @@ describe('a bundle', () => {
     await asks();
     const told = await reads(ENDING);
     expect(told).toBe(
-      '⚠️ @ana SITE is exported, but I could not get a download link yet: my platform key was rejected, and the people who run Docket have to renew it.\n[Get the link]',
+      "⚠️ @ana Exported, no link yet · SITE\nI couldn't get a download link: my access to the docs platform was rejected; ask your Docket admins.\nRequested by ana · job se_…\n[New link]",
     );
     expect(calls(BUNDLE)).toHaveLength(1);
     repair();
-    await clicks('Get the link');
+    await clicks('New link');
     expect(await reads(ENDING, told)).toBe(READY);
   });
 
@@ -292,7 +314,7 @@ describe('progress', () => {
     const shown = await reads(line);
     expect(shown.split('\n')[0]).toBe(line);
     finish();
-    expect(await reads(ENDING)).toContain('is exported');
+    expect(await reads(ENDING)).toContain(', took');
     expect(calls(START)).toHaveLength(1);
   });
 
@@ -304,10 +326,10 @@ describe('progress', () => {
       `⏳ Exporting · ▰▱▱▱▱▱▱▱▱▱ 10% · started TIME
 No progress since TIME. Still checking.
 job se_…
-[Refresh] [Notify me too]`,
+[Check now] [⋯ Notify me too]`,
     );
     finish();
-    expect(await reads(ENDING)).toContain('is exported');
+    expect(await reads(ENDING)).toContain(', took');
     expect(starts()).toBe(1);
   });
 
@@ -319,7 +341,7 @@ job se_…
     hold(0.6);
     await reads('⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 40%');
     finish();
-    expect(await reads(ENDING)).toContain('is exported');
+    expect(await reads(ENDING)).toContain(', took');
     expect(starts()).toBe(1);
   });
 });

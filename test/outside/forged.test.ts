@@ -24,13 +24,18 @@ const NAME_NOTHING = [
   'export.start_another',
   'export.use_domain',
   'export.use_typed',
+  'export_schedule.set_up',
+  'site.ask',
   'status.audit',
   'status.details',
   'welcome.how',
 ];
 
 /** Their buttons carry what those beside them do not. */
-const OF_THEIR_OWN = ['agent.start_new', 'digest.ask_agent', ...updateActions];
+const OF_THEIR_OWN = [
+  ...['agent.dismiss', 'agent.start_alone', 'agent.start_new', 'agent.start_with_background'],
+  ...['digest.ask_agent', 'deployment.more', ...updateActions],
+];
 
 /** Guests and other organizations are named here, so that nothing but what they can see stands in their way. */
 const everybody =
@@ -54,6 +59,8 @@ const deployments = () => {
 describe('an id that somebody made up', () => {
   const scene = stage({
     ...digestWorld,
+    // Forged clicks have no trigger for a form.
+    mayViolate: /^views\.open: invalid_trigger_id/,
     bot: ({ platform }) => ({
       env: { DOCS_DOMAIN: 'docs.acme.com', DEPLOY_SECRET: `whsec_${randomBytes(24).toString('base64')}` },
       config: `limits: { analyticsPerHour: 10000 }
@@ -111,26 +118,32 @@ ${deployments()}
     digests.reads('/quickstart', week, { human: 770, ai: 140 });
     await exporting('/docs-export docs.acme.com --private', { where: '#private' });
     scene.platform.finish('docs.acme.com');
-    await digests.post('I sent you the link privately', '#private');
-    await person('ana').clicks(await digests.post('Update d0', '#private'), 'Update d0');
-    await digests.post('d0 notified', '#private');
-    await asks('/docs-export docs.acme.com --private --version next', { where: '#private', who: 'ben' });
-    await until(['next', '42%'], '#private');
+    const exported = await digests.post('link sent privately\n[Get my own link] [Deploy to d0]', '#private');
+    // A deployment that has it is no longer offered.
+    await person('ana').clicks(exported, 'More deployments');
+    const form = await scene.slack.until(() => person('ana').modal());
+    const offered = [structuredClone(exported), structuredClone(form)];
+    await person('ana').closes();
+    await person('ana').clicks(exported, 'Deploy to d0');
+    await digests.post("d0 hasn't confirmed that it's live", '#private');
+    await exporting('/docs-export docs.acme.com --private --version next', { where: '#private', who: 'ben' });
     scene.platform.finish('docs.acme.com');
     await person('ana').clicks(
-      await digests.post('docs.acme.com (next) is exported', '#private'),
+      await digests.post('Exported · docs.acme.com next · 12 pages, ', '#private'),
       'Get my own link',
     );
-    await until(['New link', '(next)'], '@ana');
+    await until(['Your own link · docs.acme.com next', 'New link'], '@ana');
     scene.platform.site.plan({ logs: ['Error in guides/x.mdx'] });
     await asks('/docs-site preview main', { where: '#private' });
-    await digests.post('The preview of main failed', '#private');
+    await digests.post('❌ @ana Preview failed · main\nError in guides/x.mdx', '#private');
     const { card } = await agents.follows({ where: '#private' });
     await person('ben').says('#private', 'Also describe the limits', { threadTs: card.ts });
     await agents.note('ben', 'Is this for the agent?');
     const talk = await person('ben').says('#private', 'The limits are not described');
     await agents.replies(talk, '@Docket add a page about limits');
-    await agents.note('ana', 'Start a new one');
+    await agents.note('ana', 'Start an agent job');
+    await person('ana').says('#private', '@Docket add a page about retries');
+    await agents.note('ana', '[Start a job]');
     const list = await digests.creates({}, { where: '#private' });
     await asks('/docs-export schedule', { where: '#private' });
     await person('ana').submits({ Channel: '#private', Day: 'Saturday' });
@@ -145,6 +158,7 @@ ${deployments()}
       list,
       ...scene.slack.ephemerals,
       ...scene.slack.messages.toReversed(),
+      ...offered,
     ] as SentMessage[];
     carried = new Map(
       shown
@@ -179,21 +193,134 @@ ${deployments()}
     expect(forged.length).toBeGreaterThan(20);
   });
 
-  test('in a button does nothing for those who are not in the channel', async () => {
+  test('in a button does nothing for those who are not in the channel, and breaks nothing', async () => {
     await tellStories();
     for (const action of forged) {
-      const value = action === 'home.answer' ? answerOf(carriedBy('agent.send')) : carriedBy(action);
+      const value = shownFor(action);
       const before = await state();
       for (const who of CLICKERS)
         expect.soft([action, who, await clicks(who, action, value)]).toEqual([action, who, REFUSED]);
       expect.soft({ action, state: await state() }).toEqual({ action, state: before });
     }
+    await breaksNothing();
   });
 
-  const answerOf = (threadValue: string) => {
-    const { run, about } = JSON.parse(threadValue);
+  const shownFor = (action: string) => {
+    if (!/^home\.(?:answer|fix)$/.test(action)) return carriedBy(action);
+    const { run, about } = JSON.parse(carriedBy('agent.send'));
     return JSON.stringify({ v: 1, run, need: `held ${about[0]}` });
   };
+
+  /** What nobody's client sends as an id, a name, a time or a number. */
+  const ODD = [
+    '__proto__',
+    'constructor',
+    '',
+    'x'.repeat(2900),
+    '\u202E',
+    '-1',
+    -1,
+    1e300,
+    null,
+    true,
+    [],
+    {},
+  ];
+  let odd = 0;
+  const nextOdd = () => ODD[odd++ % ODD.length];
+
+  /** An object with the id of its run as this one. */
+  const withId = (shown: object, id: string) =>
+    Object.fromEntries(Object.entries(shown).map(([key, part]) => [key, isRunId(part) ? id : part]));
+  const isRunId = (part: unknown) => /^[0-9a-f]{24}$/.test(String(part));
+
+  /** Sends payloads in the name of ana, who may do everything. */
+  async function sends(payloads: readonly object[]) {
+    const { id, private: channel } = { id: scene.slack.team.id, private: scene.slack.channel('#private').id };
+    const base = {
+      ...{ team: { id }, user: { id: person('ana').id, team_id: id } },
+      channel: { id: channel, name: 'privategroup' },
+    };
+    const left = [...payloads.entries()];
+    async function work() {
+      for (let next = left.pop(); next; next = left.pop()) {
+        const payload = JSON.stringify({ ...base, trigger_id: `forged ${next[0]}`, ...next[1] });
+        const { status } = await scene.slack.sendRaw({ body: new URLSearchParams({ payload }).toString() });
+        expect.soft([status, payload]).toEqual([200, payload]);
+      }
+    }
+    await Promise.all(Array.from({ length: 10 }, work));
+  }
+
+  /** What a button or a form that names something else does: nothing that a log of errors knows. */
+  async function breaksNothing() {
+    const { client } = scene.world.redis;
+    const kinds = new Map<string, string>();
+    for (const key of await client.keys(keys.run('*'))) {
+      const { job, id } = JSON.parse((await client.hget(key, 'json')) ?? '');
+      kinds.set(job, id);
+    }
+    expect(kinds.size).toBeGreaterThan(6);
+    const ids = [...kinds.values()];
+    const [id] = ids;
+
+    await sends(
+      registry.buttons.flatMap(({ action }) => {
+        const shown = NAME_NOTHING.includes(action) ? { v: 1 } : JSON.parse(shownFor(action));
+        const parts = Object.keys(shown);
+        const part = parts[odd % parts.length] ?? 'v';
+        const values = [...ids.map((id) => withId(shown, id)), { ...shown, [part]: nextOdd() }, nextOdd()];
+        return [...values.map((one) => JSON.stringify(one)), '{', undefined].map((value) => ({
+          ...{ type: 'block_actions', actions: [{ type: 'button', action_id: action, value }] },
+        }));
+      }),
+    );
+
+    /** The subjects and the fields of all forms together: each takes what it knows. */
+    const about = {
+      ...{ v: 1, run: id, to: id, schedule: id, digest: id, attempt: 1, resumed: 0, domain: 'docs.acme.com' },
+      ...{ about: 'pages', entry: '/x', under: { rootTs: '1.1', ts: '1.1', before: '2.1' } },
+    };
+    const fields = {
+      ...{ text: 'Add a page', thread: id, job: id, where: id, project: 'acme', path: '/x', entry: '/x' },
+      ...{ channel: scene.slack.channel('#docs').id, day: '1', time: '09:00', zone: 'UTC' },
+      ...{ domain: 'docs.acme.com', version: 'v', paths: '/x', link: 'thread' },
+    };
+    const { id: channel } = scene.slack.channel('#private');
+    const form = (callback: string, n: number, subject: unknown, values: object) => ({
+      type: 'view_submission',
+      view: {
+        ...{ id: `V${callback}${n}`, callback_id: callback, type: 'modal', title: { text: 'Forged' } },
+        private_metadata: JSON.stringify({ channel: { id: channel, name: 'privategroup' }, about: subject }),
+        state: {
+          values: Object.fromEntries(
+            Object.entries(values).map(([block, value]) => [block, { input: { value } }]),
+          ),
+        },
+      },
+    });
+    await sends(
+      registry.modals.flatMap(({ callbackId }) => {
+        const odds = Object.keys(about).map((key) => ({ ...about, [key]: nextOdd() }));
+        const subjects = [
+          ...ids.map((id) => withId(about, id)),
+          ...odds,
+          ...ids.slice(0, 2),
+          nextOdd(),
+          undefined,
+        ];
+        const forms = [
+          ...subjects.map((subject) => [subject, fields] as const),
+          ...Object.keys(fields).map(
+            (key, n) => [n % 2 === 0 ? about : undefined, { ...fields, [key]: nextOdd() }] as const,
+          ),
+        ];
+        return forms.map(([subject, values], n) => form(callbackId, n, subject, values));
+      }),
+    );
+    const lines = scene.world.bots.flatMap((bot) => bot.output().split('\n'));
+    expect(lines.filter((line) => /"level":(?:50|60)/.test(line))).toEqual([]);
+  }
 
   test('in a form reaches no thread that its maker cannot see', async () => {
     const runOf = ({ blocks }: SentMessage): string => {
@@ -207,12 +334,12 @@ ${deployments()}
       'Send to the docs agent',
       await agents.replies(card, 'aside: who mends it?'),
     );
-    await person('ben').submits({ Instruction: 'Mend the first table' });
+    await person('ben').submits({ 'Your request': 'Mend the first table' });
     expect(await agents.sent(1)).toEqual(['Mend the first table']);
     const { body = '' } = scene.slack.lastRequest ?? {};
-    const [view] = /V[A-Z0-9]+/.exec(body) ?? [];
+    const { view } = JSON.parse(new URLSearchParams(body).get('payload') ?? '');
     const forge = (thread: string, id: string) =>
-      scene.slack.sendRaw({ body: body.replaceAll(`${view}`, id).replaceAll(runOf(card), thread) });
+      scene.slack.sendRaw({ body: body.replaceAll(view.id, id).replaceAll(runOf(card), thread) });
     await forge(hidden, 'VFORGED1');
     await agents.note('ben', 'no longer followed');
     // The same form reaches the thread that its maker can see, and nothing else was sent.

@@ -27,9 +27,9 @@ test.skipIf(!canMoveClocks)('after 40 days nothing is left but what lasts', asyn
   const { client } = world.redis;
 
   await asks('/docs-export docs.acme.com');
-  await until(['docs.acme.com is exported', '✅ docs.acme.com exported']);
+  await until(['Exported · docs.acme.com · 12 pages, ', '✅ Exported · docs.acme.com']);
   await asks('/docs-export beta.acme.com --private');
-  await until(['beta.acme.com is exported']);
+  await until(['Exported · beta.acme.com · 12 pages, ']);
   platform.wire.order(START, { kind: 'reset', when: 'before' });
   await asks('/docs-export gamma.acme.com');
   await until(['Did the export of gamma.acme.com start?']);

@@ -19,7 +19,7 @@ test.each(['http', 'socket'] as const)(
     await expect.poll(async () => (await ana.types('#docs', '/docs-export docs.acme.com')).ok).toBe(true);
     await until(world, '#docs', ['42%']);
     platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
+    await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
 
     first.thaw();
     slack.botUrl = itsUrl;

@@ -1,7 +1,9 @@
 import { describe, expect, test } from 'vitest';
+import { createRunStore } from '../../src/store/runs.ts';
 import { agentsOn, SEND } from '../support/flows/agent-stage.ts';
 import { plain } from '../support/flows/reading.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
+import { anEnding, aRun, ended } from '../support/jobs/export/builders.ts';
 
 type PersonName = Parameters<Stage['person']>[0];
 
@@ -58,7 +60,7 @@ describe('beginning on Home', () => {
     expect(person('ana').modal()).toBeUndefined();
     await until(['⏳ Exporting · docs.acme.com', '42%'], '@ana');
     scene.platform.finish('docs.acme.com');
-    await until(['is exported', '[Download bundle]'], '@ana');
+    await until([', took', '[Download]'], '@ana');
     expect(scene.notified('ana')).toBe(1);
   });
 
@@ -96,13 +98,39 @@ describe('export start: outcome unknown, on Home', () => {
     await untilHome('ana', LINE);
     expect(home('ana')).toMatch(/^Needs you \(1\)\n/);
     expect(await answers('ana')).toMatch(
-      /^Needs you\n⚠️ @ana Did the export of docs\.acme\.com start\?[\s\S]*\[It's there: watch it\] \[Start again\] \[Leave it\]/,
+      /^Needs you\n❔ @ana Did the export of docs\.acme\.com start\?[\s\S]*\[It started: watch it\] \[Start anyway\] \[Don't start again\]/,
     );
     const view = person('ana').modal();
-    expect(view && person('ana').asked(view, 'Start again')?.text).toContain('pages twice');
-    await Promise.all([clicksModal('ana', 'Start again'), clicks('ana', '⚠️ @ana', 'Start again')]);
-    await until(['42%', 'ana started it again']);
+    expect(view && person('ana').asked(view, 'Start anyway')?.text).toContain('pages twice');
+    await Promise.all([clicksModal('ana', 'Start anyway'), clicks('ana', '❔ @ana', 'Start anyway')]);
+    await until(['42%', 'ana started it anyway']);
     expect(scene.platform.starts).toHaveLength(2);
+    await untilHome('ana', LINE, false);
+  });
+
+  test('stays there however much was asked for since, also of a schedule, whose exports Home does not list', async () => {
+    await asks('/docs-export schedule');
+    await person('ana').submits({ Domain: 'docs.acme.com', Channel: '#docs', Day: 'Every day' });
+    await until(['schedule list\n[Run now]']);
+    await clicks('ana', 'Not exported yet', 'Run now');
+    await until(['⏳ Exporting · docs.acme.com']);
+    await scene.slack.until(() => scene.platform.starts.length === 1);
+    await opensHome('ana');
+    expect(home('ana')).toContain('Scheduled\nExport · docs.acme.com');
+    expect(home('ana')).not.toContain('Running now');
+    scene.platform.finish('docs.acme.com');
+    await until([', took']);
+    lose();
+    await clicks('ana', 'set up by ana', 'Run now');
+    await untilHome('ana', LINE);
+    const runs = createRunStore(scene.world.redis.client);
+    const { id: teamId } = scene.slack.team;
+    for (let n = 0; n < 60; n += 1)
+      await runs.accept(aRun({ ...ended(anEnding.left), id: `later-${n}`, claim: `later-${n}`, teamId }));
+    await opensHome('ana');
+    expect(home('ana')).toContain(LINE);
+    await answers('ana');
+    await clicksModal('ana', "Don't start again");
     await untilHome('ana', LINE, false);
   });
 
@@ -112,7 +140,7 @@ describe('export start: outcome unknown, on Home', () => {
     await asks();
     await untilHome('ana', LINE);
     await answers('ana');
-    await clicksModal('ana', "It's there: watch it");
+    await clicksModal('ana', 'It started: watch it');
     expect(modal('ana')).toMatch(/^Watch the export\n/);
     const [{ jobId = '' } = {}] = scene.platform.starts;
     await person('ana').submits({ 'Job ID': jobId });
@@ -128,9 +156,9 @@ describe('export start: outcome unknown, on Home', () => {
     await untilHome('ana', LINE);
     await answers('ana');
     const stale = person('ana').home();
-    await clicks('ben', '⚠️ @ana', 'Leave it');
-    await clicksModal('ana', 'Start again');
-    expect(modal('ana')).toContain('ben already chose to leave it.');
+    await clicks('ben', '❔ @ana', "Don't start again");
+    await clicksModal('ana', 'Start anyway');
+    expect(modal('ana')).toContain('ben already chose not to start it again.');
     if (stale)
       await person('ana')
         .clicks(stale, 'Answer')
@@ -142,8 +170,8 @@ describe('export start: outcome unknown, on Home', () => {
     const { published } = homesOn(scene);
     lose();
     await asks(undefined, { who: 'ben' });
-    await until(['⚠️ @ben']);
-    await clicks('ben', '⚠️ @ben', 'Leave it');
+    await until(['❔ @ben']);
+    await clicks('ben', '❔ @ben', "Don't start again");
     await until(['chose not to start it again']);
     expect(published()).toBe(0);
   });
@@ -159,14 +187,14 @@ describe('replies that are held, and sends without an answer, on Home', () => {
     await opensHome('ben');
     const held = await replies(root, 'what about v2?', { who: 'ben' });
     await reacted(held, 'double_vertical_bar');
-    await untilHome('ben', '⏸ Held · "what about v2?" · Is this for the agent?');
+    await untilHome('ben', '⏸ Is this for the agent? · "what about v2?"');
     expect(await answers('ben')).toContain(
-      'Is this for the agent? "what about v2?"\nYour answer applies to all your held replies here.\n[Send] [Not for the agent] [Always in this thread]',
+      'Is this for the agent? · "what about v2?"\nYour answer applies to all your held replies here.\n[Send] [Don\'t send] [Always send mine]',
     );
     await clicksModal('ben', 'Send');
     expect(modal('ben')).toMatch(/^Needs you\nIt goes to the agent\./);
     expect(await sent(1)).toEqual(['what about v2?']);
-    await untilHome('ben', 'Held', false);
+    await untilHome('ben', 'Is this for the agent?', false);
   });
 
   test('a send that nobody knows of', async () => {
@@ -175,12 +203,12 @@ describe('replies that are held, and sends without an answer, on Home', () => {
     plan(jobId);
     scene.platform.wire.order(SEND, { kind: 'reset', when: 'before' });
     await replies(root, 'Add a section about errors');
-    await untilHome('ana', '⚠️ Send unclear · "Add a section about errors"');
-    expect(await answers('ana')).toContain('[Check now] [Send again] [Leave it]');
-    await clicksModal('ana', 'Leave it');
+    await untilHome('ana', '❔ Did this reach the agent? · "Add a section about errors"');
+    expect(await answers('ana')).toContain("[Check now] [Send anyway] [Don't send again]");
+    await clicksModal('ana', "Don't send again");
     expect(modal('ana')).toMatch(/^Needs you\nDone\. The result appears in its thread\./);
-    await untilBelow(root, 'ana chose not to send it again:');
+    await untilBelow(root, 'Decided by ana');
     expect(instructions()).toEqual([]);
-    await untilHome('ana', 'Send unclear', false);
+    await untilHome('ana', 'Did this reach the agent?', false);
   });
 });

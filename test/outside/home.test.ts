@@ -17,7 +17,7 @@ describe('Home', () => {
   const FIRST = 'Exports, the docs agent and weekly numbers, from Slack.';
   const HELP = [
     'Type /docs-export help, /docs-agent help, /docs-site help, /docs-digest help or /docs-status help in any channel.',
-    'Updates when you open it or something needs you.',
+    'This page refreshes when you open it.',
   ];
 
   /** The lines of somebody's Home. */
@@ -33,7 +33,7 @@ describe('Home', () => {
   /** What stands below a heading, up to the next one. */
   async function below(heading: string, who: PersonName) {
     const lines = await opens(who);
-    const headings = ['Running now', 'What you follow', 'Recently ended', 'Start something new'];
+    const headings = ['Running now', 'Recently ended', 'Start something new'];
     if (!lines.includes(heading)) return [];
     const after = lines.slice(lines.indexOf(heading) + 1);
     return after.slice(
@@ -42,17 +42,17 @@ describe('Home', () => {
     );
   }
 
-  test('says at first what it is for, how to begin, what the person may do, and what is left of limits', async () => {
+  test('says at first what it is for, how to begin, with the buttons of all that the person may start', async () => {
     expect(await opens('ana')).toEqual([
       FIRST,
+      'More',
       expect.stringMatching(/^Export a site: /),
-      expect.stringMatching(/^Instruct the docs agent: /),
+      expect.stringMatching(/^Ask the docs agent: /),
       expect.stringMatching(/^Set up a digest: /),
-      expect.stringMatching(
-        /^You may: start exports · .* · up to 10 exports at once · 100 of 100 instructions /,
-      ),
+      expect.stringMatching(/^Schedule an export: /),
+      expect.stringMatching(/^Preview a branch: /),
       ...HELP,
-      '[Export a site] [Instruct the agent] [Set up a digest]',
+      '[Export a site] [Ask the agent] [Set up a digest] [Schedule an export] [Preview a branch]',
     ]);
   });
 
@@ -63,10 +63,10 @@ describe('Home', () => {
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by you TIME · Open thread',
     ]);
     expect(JSON.stringify(person('ana').home())).toContain(
-      `https://acme.slack.com/archives/${messageWith(world, 'Static export').channel}/p`,
+      `https://acme.slack.com/archives/${messageWith(world, 'Requested by').channel}/p`,
     );
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is exported', '✅ docs.acme.com exported']);
+    await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
     expect(await below('Recently ended', 'ana')).toEqual([
       '✅ Exported · docs.acme.com · requested by you TIME · Open thread',
     ]);
@@ -81,7 +81,7 @@ describe('Home', () => {
     expect(await below('Running now', 'ana')).toEqual([
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by you TIME · Open thread',
     ]);
-    await person('ben').clicks(messageWith(world, '[Notify me too]'), 'Notify me too');
+    await person('ben').clicks(messageWith(world, '[⋯ Notify me too]'), 'Notify me too');
     // No way into a conversation that ben may have left.
     expect(await below('Running now', 'ben')).toEqual([
       '⏳ Exporting · docs.acme.com · ▰▰▰▰▱▱▱▱▱▱ 42% · 5 pages so far · requested by ana TIME',
@@ -104,7 +104,7 @@ describe('Home', () => {
   test('says to a guest, who may do nothing, whom to ask', async () => {
     expect(await opens('gus')).toEqual([
       FIRST,
-      "You can't start exports, instruct the docs agent or set up digests. Ask a full member of this workspace.",
+      "You can't start exports, ask the docs agent or set up digests. Ask a full member of this workspace.",
       ...HELP,
     ]);
   });

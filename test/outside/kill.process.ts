@@ -62,13 +62,14 @@ test('the moments are every outside call of an export', () => {
   const labels = moments.filter(({ phase }) => phase === 'before').map(({ label }) => label);
   expect(
     labels.map((label) =>
-      label.replace(/ (card \S+|Queued|Exporting|SITE:? \w+|at its end|while it runs)$/, ''),
+      label.replace(/ (card \S+|ending|Queued|Exporting|SITE:? \w+|at its end|while it runs)$/, ''),
     ),
   ).toEqual(
     expect.arrayContaining([
       'users.info',
       'chat.postMessage',
       'chat.update',
+      'chat.delete',
       START,
       'GET /v1/static-export/jobs/{jobId}',
       'POST /v1/static-export/jobs/{jobId}/bundle',
@@ -76,9 +77,9 @@ test('the moments are every outside call of an export', () => {
   );
   expect(labels).toEqual(
     expect.arrayContaining([
-      'chat.postMessage card queued',
-      'chat.update SITE exported',
-      'chat.postMessage SITE is',
+      'chat.postMessage card Queued',
+      'chat.update card Exported',
+      'chat.postMessage ending',
     ]),
   );
 });

@@ -107,12 +107,12 @@ async function expectGone(world: World, link: string) {
 
 async function exportIsReady(world: World, options = '', who: 'ana' | 'gus' = 'ana') {
   await world.slack.person(who).types('#docs', `/docs-export docs.acme.com${options}`);
-  await until(world, '#docs', ['is exported', 'finished TIME', '✅ docs.acme.com exported']);
+  await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
   // Somebody's direct message may come after it.
   const { slack } = world;
   const { id } = slack.channel('#docs');
   return slack.messages.findLast(
-    (one) => one.channel === id && slack.read(one).includes('✅ @'),
+    (one) => one.channel === id && slack.read(one).includes(', took'),
   ) as SentMessage;
 }
 
@@ -123,11 +123,13 @@ describe.concurrent('a link', () => {
     const ending = await exportIsReady(world);
     const link = linkIn(ending);
     await expectLives(world, link);
-    await slack.person('ana').clicks(ending, 'Deployment settings');
+    await slack.person('ana').clicks(ending, 'Helm values');
     await slack.person('ana').opensHome();
     await slack.until(() => slack.person('ana').modal());
 
-    await until(world, '#docs', ['🔒 The link ended TIME. The export is still there.\n[New link]']);
+    await until(world, '#docs', [
+      '⌛ Link expired · docs.acme.com\nThe export still exists, so a new link takes a second.\n[New link]',
+    ]);
     await expectGone(world, link);
 
     platform.linkLifeMs = HOUR_MS;
@@ -153,7 +155,7 @@ describe.concurrent('a link', () => {
     await expectGone(world, first);
     // The end of the first is no reason to take the second away.
     await expectLives(world, linkIn(ending), HOUR_MS);
-    expect(sees(world, '#docs').join('\n')).not.toContain('🔒');
+    expect(sees(world, '#docs').join('\n')).not.toContain('Link expired');
   });
 
   test('for one person alone is in no thread, and nowhere after its end', async () => {
@@ -161,10 +163,12 @@ describe.concurrent('a link', () => {
     const { slack, platform } = world;
     const ending = await exportIsReady(world, ' --private');
     expect(hasLink(ending)).toBe(false);
-    const direct = await slack.until(() => inDirectMessages(world, 'ana', 'is exported'));
+    const direct = await slack.until(() => inDirectMessages(world, 'ana', ', took'));
     const link = linkIn(direct);
     await expectLives(world, link, LIFE_MS, 1);
-    await until(world, '@ana', ['🔒 The link ended TIME. The export is still there.\n[New link]']);
+    await until(world, '@ana', [
+      '⌛ Link expired · docs.acme.com\nThe export still exists, so a new link takes a second.\n[New link]',
+    ]);
     await expectGone(world, link);
 
     platform.linkLifeMs = HOUR_MS;
@@ -187,12 +191,7 @@ describe.concurrent('a link', () => {
     const own = await slack.until(() => inDirectMessages(world, 'ben', 'Your own link'));
     const link = linkIn(own);
     await expectLives(world, link, LIFE_MS, 1);
-    await until(
-      world,
-      '@ben',
-      ['🔒 Your own link to the export of docs.acme.com ended TIME. The export is still there.\n[New link]'],
-      'ben',
-    );
+    await until(world, '@ben', ['⌛ Link expired · docs.acme.com'], 'ben');
     await expectGone(world, link);
 
     platform.linkLifeMs = HOUR_MS;
@@ -210,7 +209,7 @@ describe.concurrent('a link', () => {
     world.platform.plan({ durationMs: 20, dates: 'none' });
     const ending = await exportIsReady(world);
     await expectLives(world, linkIn(ending), HOUR_MS);
-    expect(world.slack.read(ending)).toContain("The platform didn't say how long the link works.");
+    expect(world.slack.read(ending)).toContain("the platform didn't say how long");
 
     const own = linkIn(ending);
     await world.slack.person('ben').clicks(ending, 'New link');
@@ -225,14 +224,14 @@ describe.concurrent('a link', () => {
     const ending = await exportIsReady(world);
     const before = structuredClone(ending);
     const link = linkIn(ending);
-    await ana.clicks(ending, 'Deployment settings');
+    await ana.clicks(ending, 'Helm values');
     expect(ana.reads(await slack.until(() => ana.modal()))).toContain(signatureOf(link));
     await ana.closes();
     await expectGone(world, link);
     // In a client that still shows the message as it was.
-    await ana.clicks(Object.assign(before, { deleted: false }), 'Deployment settings');
+    await ana.clicks(Object.assign(before, { deleted: false }), 'Helm values');
     expect(sees(world, '#docs').at(-1)).toBe(
-      'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
+      'The Helm values need a working link, and this export has none right now. Choose [New link], then open them again.',
     );
     expect(ana.modal()).toBeUndefined();
   });

@@ -2,11 +2,14 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Call, Fault } from '../../demo/wire.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
 
-const OWN = '✅ docs.acme.com is exported';
-const PRIVATELY = 'I sent you the link privately.\n[Get my own link]';
-const IN_THREAD = '[Download bundle] [Deployment settings] [⋯ New link]';
-const REFUSED =
-  "Slack doesn't let me send you direct messages (messages_tab_disabled), so nobody has the link yet.\n[Get my own link]";
+const OWN = '✅ Exported · docs.acme.com · 12 pages, ';
+const PRIVATELY = 'link sent privately\n[Get my own link]';
+const IN_THREAD = '[Download] [⋯ New link] [⋯ Helm values] [⋯ Start another]';
+const NOBODY = "Slack doesn't let me send ana direct messages, so nobody has the link yet.";
+const REFUSED = [
+  '✅ Exported · docs.acme.com · 12 pages\nRequested by ana · link not sent',
+  `✅ @ana Exported · docs.acme.com · 12 pages, 1 byte, took 1 s\n${NOBODY}\nRequested by ana · job se_… · link not sent · Slack's answer: messages_tab_disabled\n[Get my own link]`,
+];
 
 const INFO = 'conversations.info';
 const slackError = (error: string, status = 200): Fault => ({
@@ -45,7 +48,7 @@ async function nobodyLooks({ world }: Stage) {
 async function finished({ exporting, until, platform }: Stage, where: string, text?: string) {
   await exporting(text, { where });
   platform.finish('docs.acme.com');
-  const texts = await until(['is exported', '✅ docs.acme.com exported', 'finished TIME'], where);
+  const texts = await until([', took', '✅ Exported · docs.acme.com'], where);
   return texts.at(-1);
 }
 
@@ -72,7 +75,7 @@ describe('a link that went to one person alone', () => {
   test('in the thread leaves it when the channel is shared by then', async () => {
     expect(await finished(scene, '#docs')).toContain(IN_THREAD);
     scene.slack.channel('#docs').shared = true;
-    await clicks('ana', 'is exported', 'New link');
+    await clicks('ana', ', took', 'New link');
     await until([OWN], '@ana');
     await until([PRIVATELY]);
     // The card gives its link up with its next edit.
@@ -128,18 +131,20 @@ describe('when Slack does not tell for long whether the channel is shared', () =
 
 describe('when Slack takes no direct message', () => {
   const scene = stage();
-  const { clicks, until, messageWith } = scene;
+  const { clicks, sees, until, messageWith, notified } = scene;
   const isDirect = ({ name, detail }: Call) =>
     name === 'chat.postMessage' && detail.channel === scene.slack.channel('@ana').id;
 
   test('the thread says that nobody has the link, and one can be had once Slack does', async () => {
     scene.slack.wire.order(isDirect, slackError('messages_tab_disabled'));
     await finished(scene, '#docs', '/docs-export docs.acme.com --private');
-    await until([REFUSED]);
+    await until(REFUSED);
+    // An ending that says that the link was sent is gone, and mentioned nobody.
+    await expect.poll(() => sees()).toEqual(REFUSED);
+    expect(notified('ana')).toBe(1);
     expect(holders(scene)).toEqual([]);
-    expect(scene.slack.messages).toHaveLength(3);
-    await clicks('ana', REFUSED, 'Get my own link');
-    await until(['Your own link to the export of docs.acme.com', '[Download bundle]'], '@ana');
+    await clicks('ana', NOBODY, 'Get my own link');
+    await until(['Your own link · docs.acme.com', '[Download]'], '@ana');
   });
 
   test.each(['iso', 'none'] as const)(
@@ -154,11 +159,13 @@ describe('when Slack takes no direct message', () => {
       try {
         await scene.exporting('/docs-export docs.acme.com --private');
         scene.platform.finish('docs.acme.com');
-        await until([REFUSED]);
+        await until(REFUSED);
       } finally {
         stop();
       }
-      expect(messageWith('is exported').channel).toBe(scene.slack.channel('#docs').id);
+      await expect.poll(() => sees()).toEqual(REFUSED);
+      expect(notified('ana')).toBe(1);
+      expect(messageWith(', took').channel).toBe(scene.slack.channel('#docs').id);
       expect(holders(scene)).toEqual([]);
     },
   );

@@ -2,12 +2,15 @@ import { describe, expect, test } from 'vitest';
 import { keys } from '../../src/store/keys.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
 import { dayAfter, digestStage, digestWorld } from '../support/flows/digest-stage.ts';
-import { stageOf } from '../support/flows/stage.ts';
+import { deploymentStage } from '../support/flows/receiver.ts';
+import { stage, stageOf } from '../support/flows/stage.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
 /** What Slack gets of one job. */
 interface Counts {
   posts: number;
+  /** The messages that stay. */
+  left: number;
   /** Edits that only move the progress depend on how long it takes, and are left out. */
   edits: number;
   reactions: number;
@@ -19,9 +22,9 @@ interface Counts {
 
 /** The most that a job may take of Slack. */
 const bounds = {
-  export: { posts: 3, edits: 3, reactions: 0, ephemerals: 0, files: 0, mentions: 1 },
-  round: { posts: 2, edits: 3, reactions: 1, ephemerals: 0, files: 0, mentions: 1 },
-  digest: { posts: 2, edits: 0, reactions: 0, ephemerals: 0, files: 1, mentions: 0 },
+  export: { posts: 3, left: 2, edits: 2, reactions: 0, ephemerals: 0, files: 0, mentions: 1 },
+  round: { posts: 2, left: 2, edits: 3, reactions: 1, ephemerals: 0, files: 0, mentions: 1 },
+  digest: { posts: 2, left: 3, edits: 0, reactions: 0, ephemerals: 0, files: 1, mentions: 0 },
 } satisfies Record<string, Counts>;
 
 /** Whether the text of an edit shows progress. */
@@ -40,6 +43,7 @@ function counterOf(world: World): () => Promise<Counts> {
     await allShown(world);
     const calls = slack.wire.calls.slice(seen.calls);
     const messages = slack.messages.slice(seen.messages).filter(({ from }) => from === 'docket');
+    const left = messages.filter(({ deleted }) => !deleted).length;
     const ephemerals = slack.ephemerals.length - seen.ephemerals;
     Object.assign(seen, {
       calls: slack.wire.calls.length,
@@ -49,6 +53,7 @@ function counterOf(world: World): () => Promise<Counts> {
     const made = (pattern: RegExp) => calls.filter(({ name }) => pattern.test(name));
     return {
       posts: made(/^chat\.postMessage$/).length,
+      left,
       edits: made(/^chat\.update$/).filter(({ detail }) => !isProgress(detail.text)).length,
       reactions: made(/^reactions\./).length,
       ephemerals,
@@ -113,6 +118,62 @@ test('an export and a round of the agent take no more of Slack than this', async
   const now = await countJobs();
   expectAtMost(now.export, bounds.export);
   expectAtMost(now.round, bounds.round);
+});
+
+/** The bot's messages that stay in Slack, and whom they mention. */
+function leftIn({ slack }: World) {
+  const left = slack.messages.filter(({ from, deleted }) => from === 'docket' && !deleted);
+  const below = left.filter(({ threadTs }) => threadTs !== undefined).length;
+  return {
+    cards: left.length - below,
+    below,
+    mentions: slack.messages.flatMap(({ notifies }) => notifies).length,
+  };
+}
+
+describe('what stays of an export that is deployed by hand', async () => {
+  const { scene, receiver, deploys } = await deploymentStage();
+
+  test('a card, the ending and the deployment, with a mention each', async () => {
+    await deploys('v1');
+    await scene.until(['Sent to production']);
+    expect(await receiver.callsBack({ state: 'live' })).toBe('204');
+    await scene.until(['✅ @ana Live on production']);
+    await allShown(scene.world);
+    expect(leftIn(scene.world)).toEqual({ cards: 1, below: 2, mentions: 2 });
+  });
+});
+
+describe('what stays in a followed thread', () => {
+  const scene = stage();
+  const { follows, plan, finish, replies, untilBelow } = agentsOn(scene);
+
+  test('a round with a preview leaves two messages and two mentions, and a further round one', async () => {
+    const { jobId, card } = await follows();
+    const left = () => {
+      const below = scene.slack.messages.filter(
+        ({ threadTs, from, deleted }) => threadTs === card.ts && from === 'docket' && !deleted,
+      );
+      return { messages: below.length, mentions: below.flatMap(({ notifies }) => notifies).length };
+    };
+    plan(jobId);
+    await replies(card, 'Add a quickstart');
+    await untilBelow(card, '⏳');
+    finish(jobId, 'new_pr');
+    await untilBelow(card, '✅ @ana Pull request · ');
+    await scene.clicks('ben', '✅ @ana Pull request · ', 'Build preview');
+    await untilBelow(card, '[Open preview]');
+    await allShown(scene.world);
+    expect(left()).toEqual({ messages: 2, mentions: 2 });
+
+    plan(jobId);
+    await replies(card, 'Also describe the limits');
+    await untilBelow(card, '⏳');
+    finish(jobId, 'no_pr');
+    await untilBelow(card, '➖ @ana No pull request · ');
+    await allShown(scene.world);
+    expect(left()).toEqual({ messages: 3, mentions: 3 });
+  });
 });
 
 describe('a weekly digest', () => {

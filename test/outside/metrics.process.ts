@@ -34,7 +34,7 @@ describe('a bot of all roles', () => {
     await ana().types('#docs', '/docs-export docs.acme.com');
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is exported']);
+    await until(world, '#docs', [', took']);
     await shows(port(), (samples) => {
       const command = { kind: 'command', name: '/docs-export', outcome: 'ok' };
       expect(count(samples, 'docket_request_duration_seconds', command)).toBe(1);

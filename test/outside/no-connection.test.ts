@@ -60,9 +60,9 @@ test.each([
     const platform = await listen();
     const { asks, until, world } = await botAt(platform.url);
     await asks();
-    await until(['❌ @ana The export of docs.acme.com was not started: ', '❌ Not started · docs.acme.com']);
+    await until(['❌ @ana Not started · docs.acme.com', '❌ Not started · docs.acme.com']);
     await asks('/docs-agent new Fix the getting started page, please');
-    await until(['The job was not created']);
+    await until(['Job not created']);
     expect(world.bots.map((bot) => bot.output()).join()).toContain(advice);
     expect(platform.requests).toEqual([]);
   },

@@ -48,14 +48,14 @@ describe('people', () => {
         name === START && (detail.body as { domain: string }).domain === 'unclear.acme.com';
       wire.order(unclear, { kind: 'reset', when: 'before' });
       const [question, failed, running, done, own] = await Promise.all([
-        exported('unclear', '⚠️ @ana'),
-        exported('failed', 'failed at', () => world.platform.fail('failed.acme.com')),
+        exported('unclear', '❔ @ana'),
+        exported('failed', '@ana Export failed', () => world.platform.fail('failed.acme.com')),
         exported('running', '42%'),
-        exported('done', 'is exported', () => world.platform.finish('done.acme.com')),
-        exported('own', 'is exported', () => world.platform.finish('own.acme.com'), ' --private'),
+        exported('done', ', took', () => world.platform.finish('done.acme.com')),
+        exported('own', ', took', () => world.platform.finish('own.acme.com'), ' --private'),
       ]);
       wire.order(BUNDLE, { kind: 'answer', status: 404 });
-      const noLink = await exported('nolink', 'could not get', () =>
+      const noLink = await exported('nolink', 'get a download link', () =>
         world.platform.finish('nolink.acme.com'),
       );
       Object.assign(shown, { question, failed, running, done, own, noLink });
@@ -83,15 +83,15 @@ describe('people', () => {
       expect(person(name).modal()).toBeUndefined();
 
       for (const [which, button] of [
-        ['question', "It's there: watch it"],
-        ['question', 'Start again'],
-        ['question', 'Leave it'],
-        ['failed', 'Start again'],
-        ['noLink', 'Get the link'],
-        ['running', 'Refresh'],
+        ['question', 'It started: watch it'],
+        ['question', 'Start anyway'],
+        ['question', "Don't start again"],
+        ['failed', 'Try again'],
+        ['noLink', 'New link'],
+        ['running', 'Check now'],
         ['running', 'Notify me too'],
         ['done', 'New link'],
-        ['done', 'Deployment settings'],
+        ['done', 'Helm values'],
         ['own', 'Get my own link'],
       ] as const) {
         const message = shown[which] as SentMessage;
@@ -108,7 +108,7 @@ describe('people', () => {
       expect(lines.map(({ what, result }) => `${what} ${result}`)).toEqual(
         [
           ...Array.from({ length: 6 }, () => '/docs-export'),
-          ...['watch_it', 'start_again', 'leave', 'try_again', 'check_now', 'refresh', 'notify'].map(action),
+          ...['watch_it', 'start_again', 'leave', 'try_again', 'new_link', 'refresh', 'notify'].map(action),
           ...['new_link', 'settings', 'own_link'].map(action),
         ].map((what) => `${what} refused: not permitted`),
       );
@@ -119,7 +119,7 @@ describe('people', () => {
       const asked = posts();
       await person('ana').types('#running', '/docs-export help');
       expect(await sentFrom('T0OTHER', 'help', 'docs.acme.com')).toContain('belongs to another workspace');
-      await person('ana').clicks(shown.running as SentMessage, 'Refresh');
+      await person('ana').clicks(shown.running as SentMessage, 'Check now');
       const read = world.slack.ephemerals.length;
       await sentFrom('T0OTHER');
       const answer = world.slack.ephemerals[read];
@@ -164,13 +164,8 @@ describe('people', () => {
       };
       const unclear = await answered('https://docs.acme.com/v2');
       const again = await answered('running.acme.com');
-      const thread = await exported(
-        'own',
-        'is exported',
-        () => platform.finish('own.acme.com'),
-        ' --private',
-      );
-      const direct = await inDirectMessages('ana', 'is exported');
+      const thread = await exported('own', ', took', () => platform.finish('own.acme.com'), ' --private');
+      const direct = await inDirectMessages('ana', ', took');
       await person('ben').clicks(thread, 'Get my own link');
       const ownLink = await inDirectMessages('ben', 'Your own link');
       await person('ana').types('#running', '/docs-export');
@@ -184,12 +179,12 @@ describe('people', () => {
         await person(name).closes();
       }
       const clicks: [PersonName, SentMessage | Ephemeral, string][] = [
-        ['ana', unclear, 'Use it'],
+        ['ana', unclear, 'Export docs.acme.com'],
         ['ana', again, 'Start another'],
         ['ana', again, 'Notify me too'],
         ['ana', direct, 'New link'],
-        ['ana', direct, 'Deployment settings'],
-        ['ana', running, 'Refresh'],
+        ['ana', direct, 'Helm values'],
+        ['ana', running, 'Check now'],
         ['ben', ownLink, 'New link'],
       ];
       for (const [name, target, button] of clicks) {
@@ -217,11 +212,11 @@ describe('people', () => {
 
     test('may when they are named, and get their link privately', async () => {
       const { platform } = world;
-      await exported('guest', 'is exported', () => platform.finish('guest.acme.com'), '', 'gus');
-      expect(sees(world, '#guest').join('\n')).toContain('I sent you the link privately.');
-      await inDirectMessages('gus', 'is exported');
-      await exported('extern', 'is exported', () => platform.finish('extern.acme.com'), '', 'eve');
-      await inDirectMessages('eve', 'is exported');
+      await exported('guest', ', took', () => platform.finish('guest.acme.com'), '', 'gus');
+      expect(sees(world, '#guest').join('\n')).toContain('link sent privately\n[Get my own link]');
+      await inDirectMessages('gus', ', took');
+      await exported('extern', ', took', () => platform.finish('extern.acme.com'), '', 'eve');
+      await inDirectMessages('eve', ', took');
     });
 
     test('may in a dialog as well, which says that they are of another workspace', async () => {
@@ -281,7 +276,7 @@ async function exported(
   platform.domains.push(domain);
   room(name);
   await person(who).types(`#${name}`, `/docs-export ${domain}${options}`);
-  if (!part.startsWith('⚠️'))
+  if (!part.startsWith('❔'))
     await slack.until(() => platform.starts.some((start) => start.domain === domain));
   then();
   const { id } = slack.channel(`#${name}`);

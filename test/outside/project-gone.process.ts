@@ -26,18 +26,18 @@ test('a start whose answer was kept is found by a bot without the project, and w
   await asksAndDies();
   const second = await world.startBot({ config: withoutAcme });
   await until(world, '#docs', [
-    "🕒 Queued · requested TIME\n⚠️ My settings no longer have the project acme. I'll continue when it is back.\njob se_…\n[Refresh] [Notify me too]",
+    "🕒 Queued · requested TIME\nMy settings no longer have the project acme. I'll continue when it's back.\njob se_…\n[Check now] [⋯ Notify me too]",
   ]);
-  expect(sees(world, '#docs').join('\n')).not.toContain('othing was started');
+  expect(sees(world, '#docs').join('\n')).not.toContain('ot started');
   await second.kill();
 
   await world.startBot({ config: both });
   await vi.waitFor(async () => {
-    await ana().clicks(messageWith(world, '[Refresh]'), 'Refresh');
+    await ana().clicks(messageWith(world, '[Check now]'), 'Check now');
     expect(sees(world, '#docs').join('\n')).toContain('42%');
   }, 15_000);
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is exported', '✅ docs.acme.com exported']);
+  await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
   expect(startCalls()).toHaveLength(1);
 });
 
@@ -51,15 +51,15 @@ test('a start whose answer nobody got is asked about by a bot without the projec
   await killed;
   stop();
   await world.startBot({ config: withoutAcme });
-  const texts = await until(world, '#docs', ['⚠️ @ana', '⚠️ Needs an answer · docs.acme.com']);
+  const texts = await until(world, '#docs', ['❔ @ana', '❔ Needs an answer · docs.acme.com']);
   expect(texts.join('\n')).toContain(
-    'Did the export of docs.acme.com start? The platform gave no clear answer.',
+    'Did the export of docs.acme.com start?\nThe platform gave no clear answer. Look in its dashboard first.',
   );
-  expect(texts.join('\n')).not.toContain('othing was started');
+  expect(texts.join('\n')).not.toContain('ot started');
 
-  await ana().clicks(messageWith(world, '⚠️ @ana'), 'Start again');
+  await ana().clicks(messageWith(world, '❔ @ana'), 'Start anyway');
   await until(world, '#docs', [
-    'The export of docs.acme.com was not started: my settings no longer have the project acme. Ask the people who run Docket.',
+    'Not started · docs.acme.com\nMy settings no longer have the project acme. Ask your Docket admins.',
     '❌ Not started · docs.acme.com',
   ]);
   expect(startCalls()).toHaveLength(1);
@@ -74,7 +74,7 @@ test('one that was not yet started is told as not started', async () => {
   await world.startBot({ config: withoutAcme });
   const texts = await until(world, '#docs', ['❌ @ana', '❌ Not started · docs.acme.com']);
   expect(plain(texts.at(-1) ?? '')).toBe(
-    '❌ @ana The export of docs.acme.com was not started: my settings no longer have the project acme. Ask the people who run Docket.',
+    '❌ @ana Not started · docs.acme.com\nMy settings no longer have the project acme. Ask your Docket admins.\nRequested by ana',
   );
   expect(startCalls()).toHaveLength(1);
 });

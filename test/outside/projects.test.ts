@@ -54,7 +54,7 @@ describe('with several projects', () => {
     await exporting(line, { where });
     expect(startedBy()).toEqual([started]);
     scene.platform.finish(scene.platform.starts[0]?.jobId ?? '');
-    await until(['is exported', '[Download bundle]'], where);
+    await until([', took', '[Download]'], where);
   });
 
   test('a domain of several asks which, and that one is used', async () => {
@@ -66,14 +66,12 @@ describe('with several projects', () => {
         options: ['docs.acme.com', 'shared.acme.com', 'docs.beta.com'],
       },
       { label: 'Project', value: '', options: ['acme', 'beta'] },
-      { label: 'Label', value: '2' },
-      { label: 'Pages' },
+      { label: 'Version', value: '2' },
+      { label: 'Paths' },
       { label: 'Who gets the download link' },
     ]);
-    await ana().submits();
-    expect(ana().fields()[1]).toMatchObject({ error: 'acme and beta have this domain: choose one.' });
     await ana().submits({ Project: 'beta' });
-    await until(['⏳ Exporting · shared.acme.com\nStatic export "2" · requested by ana', '42%']);
+    await until(['⏳ Exporting · shared.acme.com 2\nRequested by ana', '42%']);
     expect(startedBy()).toEqual(['shared.acme.com beta']);
   });
 
@@ -110,22 +108,35 @@ describe('with several projects', () => {
     expect(scene.platform.wire.calls).toEqual([]);
   });
 
-  test('watch asks which project a job is in, and takes the one that is named', async () => {
+  test('watch asks which project a job is in, and takes the one that is named or chosen', async () => {
     const jobId = await startsElsewhere(scene, { domain: 'docs.beta.com', apiKey: BETA_KEY });
-    expect(told(await asks(`/docs-export watch ${jobId}`))).toBe(
-      `Which project is it in: acme, beta? For example: \n/docs-export watch ${jobId} --project acme`,
-    );
+    expect(told(await asks(`/docs-export watch ${jobId}`))).toBeUndefined();
+    expect(ana().fields()).toMatchObject([{ label: 'Project', value: '', options: ['acme', 'beta'] }]);
+    expect(scene.slack.messages).toEqual([]);
     expect(told(await asks(`/docs-export watch ${jobId} --project gamma`))).toBe(
       'No project "gamma". Available: acme, beta.',
     );
     await asks(`/docs-export watch ${jobId} --project acme`);
     await until([`No export with the ID "${jobId}".`]);
-    await asks(`/docs-export watch ${jobId} --project beta`);
+    await ana().submits({ Project: 'beta' });
+    expect(ana().modal()).toBeUndefined();
     await until(['⏳ Exporting · ▰▰▰▰▱▱▱▱▱▱ 42%']);
+    expect(told(await asks(`/docs-export watch ${jobId} --project beta`))).toContain(
+      'job se_… is already being exported: 42%, watched by you.\n[Open thread] [Notify me too]',
+    );
     await asks(`/docs-export watch ${jobId}`, { where: '#private', who: 'ben' });
     expect(scene.toldLast('ben', '#private')).toContain(
       'job se_… is already being exported: 42%, watched by ana.\n[Open thread] [Notify me too]',
     );
+  });
+
+  test('where no form can be opened, the answer says how to type the project', async () => {
+    scene.slack.wire.order('views.open', { kind: 'answer', status: 503 }, 5);
+    const jobId = await startsElsewhere(scene, { domain: 'docs.beta.com', apiKey: BETA_KEY });
+    expect(told(await asks(`/docs-export watch ${jobId}`))).toBe(
+      `Which project is it in: acme, beta? For example: \n/docs-export watch ${jobId} --project acme`,
+    );
+    expect(scene.slack.messages).toEqual([]);
   });
 });
 
@@ -137,7 +148,7 @@ describe('with one project', () => {
 
   test('its only domain need not be typed', async () => {
     expect(told(await asks('/docs-export --version 3'))).toBeUndefined();
-    await until(['⏳ Exporting · docs.acme.com\nStatic export "3" · requested by ana', '42%']);
+    await until(['⏳ Exporting · docs.acme.com 3\nRequested by ana', '42%']);
   });
 
   test('another domain is refused before the platform is asked', async () => {

@@ -35,7 +35,7 @@ test('Slack and the platform are reached through the proxy, with an authority th
   });
   await exporting();
   world.platform.finish('docs.acme.com');
-  await until(['is exported']);
+  await until([', took']);
   const asked = new Set(proxy.asked.map(({ target }) => target));
   expect(asked).toEqual(new Set(['slack.test:443', 'docs-api.test:443']));
   expect(world.bots.map((bot) => bot.output()).join()).not.toContain('bob:secret');

@@ -55,11 +55,11 @@ describe.for([1, 2])('with %i bots', (bots) => {
 
       await until(world, '#docs', ['42%']);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
+      await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
       expect(world.platform.starts).toHaveLength(1);
       expect(world.slack.messages).toHaveLength(3);
       // The one that is done waits for the end of its link.
-      expect(await world.redis.client.zcard('{docket}:runs:active:export')).toBe(1);
+      expect(await world.redis.client.zcard('{docket}:runs:active:export:T0ACME')).toBe(1);
     });
 
     /** Asks again and again, as a person would, until it is not refused. */
@@ -81,7 +81,7 @@ describe.for([1, 2])('with %i bots', (bots) => {
         name === 'full' ? expect.stringContaining('already being exported: 42%') : REFUSAL,
       );
       await heal(world);
-      await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
+      await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
       expect(world.platform.starts).toHaveLength(1);
       expect(world.slack.messages).toHaveLength(3);
     });
@@ -128,10 +128,10 @@ test.for(['dead', 'frozen'] as const)(
     await world.startBot();
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
     await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
-    await until(world, '#docs', ['⚠️ @ana', '⚠️ Needs an answer · docs.acme.com']);
-    const question = messageWith(world, '⚠️ @ana');
+    await until(world, '#docs', ['❔ @ana', '❔ Needs an answer · docs.acme.com']);
+    const question = messageWith(world, '❔ @ana');
     await troubles[name].strike(world);
-    const answer = await world.slack.person('ana').clicks(question, 'Start again');
+    const answer = await world.slack.person('ana').clicks(question, 'Start anyway');
     expect(answer).toMatchObject({ ok: true });
     expect(answer.tookMs).toBeLessThan(3000);
     expect(world.slack.ephemerals.map((told) => plain(world.slack.read(told)))).toEqual([REFUSAL]);
@@ -141,13 +141,13 @@ test.for(['dead', 'frozen'] as const)(
         async () => {
           await world.slack
             .person('ana')
-            .clicks(question, 'Start again')
+            .clicks(question, 'Start anyway')
             .catch(() => {});
           return world.slack.read(question);
         },
         { timeout: 10_000 },
       )
-      .toContain('ana started it again.');
+      .toContain('ana started it anyway.');
     await until(world, '#docs', ['42%']);
     expect(world.platform.starts).toHaveLength(1);
     await world.close();

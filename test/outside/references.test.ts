@@ -29,7 +29,7 @@ test.each(['http', 'socket'] as const)(
     await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is exported']);
+    await until(world, '#docs', [', took']);
 
     const accepted = linesOf(web.output()).filter(({ msg }) => msg === 'request');
     expect(accepted).toHaveLength(1);

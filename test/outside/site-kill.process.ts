@@ -6,11 +6,12 @@ import { type Stage, stage } from '../support/flows/stage.ts';
 
 /** The outside calls of a preview or an update, and which one of that name. */
 const CALLS = (start: string): [string, number][] => [
-  ['chat.postMessage', 1],
   [start, 1],
   ['GET /v1/project/update-status/{statusId}', 1],
   ['chat.update', 1],
-  ['chat.postMessage', 2],
+  ['chat.postMessage', 1],
+  // The card of a followed thread shows its preview, so the ending is the only post.
+  ...(start === UPDATE ? ([['chat.postMessage', 2]] as [string, number][]) : []),
 ];
 const PREVIEW = 'POST /v1/project/preview/{projectId}';
 const UPDATE = 'POST /v1/project/update/{projectId}';
@@ -47,17 +48,29 @@ async function killAt({ world }: Stage, name: string, nth: number, phase: Phase)
 
 /** Waits for the end, and answers the question on the way to it. Nothing was done, or shown, twice. */
 async function endsOnce(scene: Stage, what: string, phase: Phase) {
+  const [, name = ''] = what.split(' of ');
+  const isOfRun = (text: string) =>
+    text.includes(what) || (text.includes(name) && /^(?:Preview|Building preview|Updat)/.test(text));
   const shown = () =>
     scene.slack.messages
-      .filter(({ deleted, text }) => !deleted && text.includes(what))
+      .filter(({ deleted, text }) => !deleted && isOfRun(text))
       .map((message) => scene.slack.read(message).split('\n')[0] ?? '');
   const has = (pattern: RegExp) => shown().some((text) => pattern.test(text));
-  const isDone = () => has(/ is (?:ready|done)\./) && has(/^✅ (?:Ready|Updated)/);
-  await scene.slack.until(() => isDone() || has(/^⚠️ .*Did the/), 60_000, what);
+  const isPreview = what.startsWith('preview');
+  const isDone = () => has(/^✅ @\w+ (?:Preview ready|Updated)/);
+  await scene.slack.until(() => isDone() || has(/^❔ .*Did the/), 60_000, what);
   const isAsked = !isDone();
   if (isAsked) {
-    await scene.clicks('ana', `Did the ${what} start?`, phase === 'before' ? 'Start again' : 'Leave it');
-    await scene.slack.until(() => (phase === 'before' ? isDone() : has(/Not started again/)), 60_000, what);
+    await scene.clicks(
+      'ana',
+      `Did the ${what} start?`,
+      phase === 'before' ? 'Start anyway' : "Don't start again",
+    );
+    await scene.slack.until(
+      () => (phase === 'before' ? isDone() : has(/Not started again|chose not to start it again/)),
+      60_000,
+      what,
+    );
   }
   // A second message would come later.
   const due = () => scene.world.redis.client.zrange(keys.activeRuns(), '0', '-1');
@@ -65,8 +78,8 @@ async function endsOnce(scene: Stage, what: string, phase: Phase) {
     .poll(async () => (await due()).filter((one) => /^(?:site|outbox) /.test(one)), { timeout: 30_000 })
     .toEqual([]);
   expect(scene.platform.site.builds).toHaveLength(1);
-  // The line and the ending. The answer stands in the place of a question; if it is [Leave it], no ending follows.
-  expect(shown()).toHaveLength(isAsked && phase === 'before' ? 3 : 2);
+  // An update has a line, too. The answer stands in the place of a question; if it is [Don't start again], no ending follows.
+  expect(shown()).toHaveLength((isAsked && phase === 'before' ? 2 : 1) + (isPreview ? 0 : 1));
 }
 
 /** The outside calls of a scheduled export after an update, from the poll that shows its end. */
@@ -90,7 +103,7 @@ describe.concurrent('kill -9 of the bot', { timeout: 120_000 }, () => {
   test.each(momentsOf(PREVIEW))('%s call %i of %s: one preview', inTurn, async (phase, nth, name) => {
     const { card } = await agents.follows();
     await killAt(scene, name, nth, phase);
-    await scene.person('ana').clicks(card, 'Preview');
+    await scene.person('ana').clicks(card, 'Build preview');
     await endsOnce(scene, 'preview of agent/quickstart', phase);
   });
 
@@ -111,17 +124,19 @@ describe.concurrent('kill -9 of the bot at an export after an update', { timeout
   )('%s call %i of %s: one export for each of two updates', inTurn, async (phase, nth, name) => {
     const starts = () => scene.platform.starts.length;
     const exported = (times: number) => () =>
-      scene.sees().filter((text) => text.includes('is exported')).length === times;
-    const asked = () => scene.sees().some((text) => text.includes('⚠️ @ana Did the export'));
+      scene.sees().filter((text) => text.includes(', took')).length === times;
+    const asked = () => scene.sees().some((text) => text.includes('❔ @ana Did the export'));
     await scene.asks('/docs-export schedule');
-    await scene.person('ana').submits({ Domain: 'docs.acme.com', Day: 'After each update from here' });
-    await scene.until(['not exported yet', '[⋯ Run now]']);
+    await scene
+      .person('ana')
+      .submits({ Domain: 'docs.acme.com', Day: 'After each site update started in Slack' });
+    await scene.until(['Not exported yet', '[Run now]']);
     await killAt(scene, name, nth, phase);
     await scene.asks('/docs-site update');
     await scene.slack.until(() => exported(1)() || asked(), 60_000, 'an export');
     if (asked()) {
       expect(name).toBe('POST /v1/static-export/jobs');
-      await scene.clicks('ana', 'Did the export', phase === 'before' ? 'Start again' : 'Leave it');
+      await scene.clicks('ana', 'Did the export', phase === 'before' ? 'Start anyway' : "Don't start again");
     }
     const first = asked() && phase === 'after' ? 0 : 1;
     await scene.slack.until(exported(first), 60_000, 'the first export');

@@ -15,7 +15,7 @@ test('15 messages a page and few calls: a lost post is found behind many pages, 
   for (let said = 0; said < 50; said += 1) await slack.person('ben').says('#docs', `Something else, ${said}`);
   await until(world, '#docs', ['42%']);
   const answered = slack.wire.calls.filter(({ name }) => name === HISTORY).length - slack.limited.length;
-  expect(slack.messages.filter(({ text }) => text.includes('Static export'))).toHaveLength(1);
+  expect(slack.messages.filter(({ text }) => text.includes('Requested by'))).toHaveLength(1);
   expect(answered).toBe(4);
   // That reading is scarce is what Slack tells by refusing.
   expect(new Set(slack.limited.splice(0).map(({ name }) => name))).toEqual(new Set([HISTORY]));

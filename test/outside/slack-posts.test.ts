@@ -14,7 +14,7 @@ test('at the pace of Slack itself, what two exports post in one channel waits, a
   await Promise.all(DOMAINS.map((domain) => scene.asks(`/docs-export ${domain}`)));
   await scene.slack.until(() => scene.sees().filter((text) => text.includes('42%')).length === 2);
   for (const domain of DOMAINS) scene.platform.finish(domain);
-  await scene.until(['docs.acme.com is exported', 'api.acme.com is exported']);
+  await scene.until(['Exported · docs.acme.com · 12 pages, ', 'Exported · api.acme.com · 12 pages, ']);
   expect(posts()).toHaveLength(6);
   expect(scene.slack.limited).toEqual([]);
   // Two may go at once; the other four come a second apart.

@@ -24,9 +24,9 @@ const faults: Record<string, Fault> = {
 const calls: Record<string, RegExp> = {
   'the card': /^chat.postMessage card/,
   'the progress': /^chat.postMessage (SITE: queued|Exporting)/,
-  'the ending': /^chat.postMessage SITE is/,
+  'the ending': /^chat.postMessage ending/,
   "the card's edit": /^chat.update card/,
-  "the progress' edit": /^chat.update SITE: exported$/,
+  "the progress' deletion": /^chat.delete$/,
 };
 
 const is = (label: RegExp | undefined) => (call: Call) => label?.test(labelOf(call, false)) === true;
@@ -68,30 +68,30 @@ async function withExport(run: (world: World) => Promise<void>) {
 describe('message_not_found on an edit', () => {
   test('a card that somebody deleted is posted once more with its last state', () =>
     withExport(async (world) => {
-      const card = messageWith(world, 'Static export');
+      const card = messageWith(world, 'Requested by');
       world.slack.workspace.remove(card);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['✅ docs.acme.com exported', 'is exported']);
+      await until(world, '#docs', ['✅ Exported · docs.acme.com', ', took']);
       const cards = world.slack.messages.filter(
-        (message) => !message.deleted && world.slack.read(message).includes('Static export'),
+        ({ deleted, threadTs }) => !deleted && threadTs === undefined,
       );
       expect(cards.map((message) => plain(world.slack.read(message)).split('\n')[0])).toEqual([
-        expect.stringMatching(/^✅ docs\.acme\.com exported · 12 pages · \d+ s$/),
+        '✅ Exported · docs.acme.com · 12 pages',
       ]);
     }));
 
-  test('deleted progress is not posted again until the export has ended', () =>
+  test('deleted progress is not posted again', () =>
     withExport(async (world) => {
       world.slack.workspace.remove(messageWith(world, '42%'));
       world.platform.hold('docs.acme.com', 0.8);
       await world.slack.until(() =>
         world.slack.wire.calls.some(({ detail }) => String(detail.text).includes('80 percent')),
       );
-      const live = () => sees(world, '#docs').filter((text) => !text.includes('Static export'));
+      const live = () => sees(world, '#docs').filter((text) => !/\nRequested by ana($|\n)/.test(text));
       expect(live()).toEqual([]);
       world.platform.finish('docs.acme.com');
-      await until(world, '#docs', ['is exported', 'exported · 12 pages']);
-      await expect.poll(live).toHaveLength(2);
+      await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
+      await expect.poll(live).toHaveLength(1);
     }));
 });
 
@@ -110,9 +110,9 @@ describe('invalid_blocks', () => {
       const story = await tellStory(world);
       expectNothingTwice(world, story);
       if (what === 'the ending') {
-        const { text, blocks } = messageWith(world, 'is exported');
+        const { text, blocks } = messageWith(world, ', took');
         expect(blocks).toEqual([]);
-        const link = /<(http[^|>]+)\|Download bundle>/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
+        const link = /<(http[^|>]+)\|Download>/.exec(text)?.[1]?.replaceAll('&amp;', '&') ?? '';
         expect((await fetch(link)).status).toBe(200);
       }
       await world.close();

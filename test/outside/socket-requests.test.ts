@@ -16,7 +16,7 @@ describe('over a socket', () => {
   async function exported() {
     await exporting();
     scene.platform.finish('docs.acme.com');
-    await until(['is exported', '✅ docs.acme.com exported']);
+    await until([', took', '✅ Exported · docs.acme.com']);
   }
 
   test.for<[string, Envelope, () => Promise<void>]>([
@@ -35,8 +35,8 @@ describe('over a socket', () => {
       'interactive',
       async () => {
         await exported();
-        await clicks('ana', 'is exported', 'New link');
-        await until(['The link works until']);
+        await clicks('ana', ', took', 'New link');
+        await until(['the link works until']);
         expect(await scene.audit()).toContainEqual(expect.stringMatching(/^ana export\.new_link/));
       },
     ],
@@ -70,7 +70,7 @@ describe('over a socket', () => {
         const message = await person('ben').says('#docs', 'The limits are not documented');
         await ana().usesShortcut('Send to the docs agent', message);
         await ana().submits();
-        await untilBelow(message, 'The agent opened a pull request for "The limits are not documented"');
+        await untilBelow(message, 'For "The limits are not documented" · requested by ana');
       },
     ],
     [

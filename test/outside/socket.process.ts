@@ -35,10 +35,15 @@ async function readyz(bot: Bot | undefined) {
 async function endsOnce(messages = 3) {
   await until(world, '#docs', ['42%']);
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
+  await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
   expect(world.platform.starts).toHaveLength(1);
+  // The ending replaces the progress, and only that.
+  const deleted = () => world.slack.messages.filter((message) => message.deleted).map(world.slack.read);
+  await world.slack.until(() => deleted().length > 0, 10_000, 'the deletion of the progress');
+  expect(deleted()).toEqual([
+    expect.stringMatching(/^⏳ (?:Exporting · ▰+▱* \d+%|Making the download link)/u),
+  ]);
   expect(world.slack.messages).toHaveLength(messages);
-  expect(world.slack.messages.filter(({ deleted }) => deleted)).toEqual([]);
 }
 
 /** What people sent; Slack also tells of each message that is posted. */
@@ -52,8 +57,8 @@ describe('over a socket', () => {
     expect(answer.ephemeral).toBeUndefined();
     await endsOnce();
     expect(notified(world, 'ana')).toBe(1);
-    const ending = messageWith(world, 'is exported');
-    expect(await person('ana').clicks(ending, 'Download bundle')).toMatchObject({ ok: true });
+    const ending = messageWith(world, ', took');
+    expect(await person('ana').clicks(ending, 'Download')).toMatchObject({ ok: true });
     expect(asked().map(({ type, outcome }) => `${type} ${outcome}`)).toEqual([
       'slash_commands acknowledged',
       'interactive acknowledged',
@@ -76,7 +81,9 @@ describe('a connection that ends', () => {
     await connected(0);
     expect(await asks('ben')).toMatchObject({ ok: false, failed: 'dispatch_failed' });
     await connected(2);
-    expect(told(await asks('ben'))).toContain('docs.acme.com is already being exported: 42%, started by ');
+    expect(told(await asks('ben'))).toContain(
+      'docs.acme.com is already being exported: 42%, requested by ana ',
+    );
     await endsOnce();
   });
 
@@ -146,7 +153,7 @@ describe('kill -9', () => {
     await killed.promise;
     await startBots(1);
     await until(world, '#docs', ['42%']);
-    expect(told(await asks())).toContain('docs.acme.com is already being exported: 42%, started by ');
+    expect(told(await asks())).toContain('docs.acme.com is already being exported: 42%, requested by you ');
     await endsOnce();
   });
 });

@@ -34,7 +34,7 @@ async function collector() {
   return { spans, endpoint: `http://127.0.0.1:${(server.address() as AddressInfo).port}` };
 }
 
-test('one trace goes from the command to the last edit, through two processes', async () => {
+test('one trace goes from the command to the last call, through two processes', async () => {
   const { spans, endpoint } = await collector();
   const env = { OTEL_EXPORTER_OTLP_ENDPOINT: endpoint };
   const world = await createWorld({ processes: true });
@@ -45,7 +45,8 @@ test('one trace goes from the command to the last edit, through two processes', 
   await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
   await until(world, '#docs', ['42%']);
   world.platform.finish('docs.acme.com');
-  await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
+  await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
+  await world.slack.until(() => world.slack.messages.some(({ deleted }) => deleted));
   // What is left is sent when they end.
   await Promise.all([web.terminate(), worker.terminate()]);
 
@@ -53,10 +54,11 @@ test('one trace goes from the command to the last edit, through two processes', 
   const trace = spans.filter(({ traceId }) => traceId === command?.traceId);
   const names = trace.map(({ name }) => name);
   expect(names).toEqual(expect.arrayContaining(['docs startExport', 'docs getExport', 'docs createBundle']));
-  const posts = world.slack.wire.calls.filter(({ name }) => name === 'chat.postMessage').length;
-  const edits = world.slack.wire.calls.filter(({ name }) => name === 'chat.update').length;
-  expect(names.filter((name) => name === 'slack chat.postMessage')).toHaveLength(posts);
-  expect(names.filter((name) => name === 'slack chat.update')).toHaveLength(edits);
+  for (const method of ['chat.postMessage', 'chat.update', 'chat.delete']) {
+    const calls = world.slack.wire.calls.filter(({ name }) => name === method).length;
+    expect(calls).toBeGreaterThan(0);
+    expect(names.filter((name) => name === `slack ${method}`)).toHaveLength(calls);
+  }
   // Each hangs below another of the same trace, up to the command.
   const known = new Set(trace.map(({ spanId }) => spanId));
   const roots = trace.filter(({ parentSpanId }) => !parentSpanId || !known.has(parentSpanId));

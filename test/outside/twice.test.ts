@@ -25,7 +25,7 @@ describe.for([
   async function endsOnce() {
     await until(world, '#docs', ['42%']);
     world.platform.finish('docs.acme.com');
-    await until(world, '#docs', ['is exported', '✅ docs.acme.com exported', 'finished TIME']);
+    await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
     expect(world.platform.starts).toHaveLength(1);
     expect(
       world.slack.messages.filter((message) => message.from === 'docket' && !message.deleted),
@@ -60,7 +60,7 @@ describe.for([
     );
     const told = answers.flatMap(({ ephemeral }) => (ephemeral ? [plain(world.slack.read(ephemeral))] : []));
     expect(told).toEqual([
-      expect.stringMatching(/^docs\.acme\.com is already being exported: started by (ana|ben)/),
+      expect.stringMatching(/^docs\.acme\.com is already being exported: requested by (ana|ben)/),
     ]);
     await endsOnce();
     expect(world.slack.messages).toHaveLength(3);
@@ -69,32 +69,34 @@ describe.for([
   test('a double click, and clicks of two people at once, are one start', async () => {
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
     await person('ana').types('#docs', '/docs-export docs.acme.com');
-    await until(world, '#docs', ['⚠️ @ana']);
-    const question = messageWith(world, '⚠️ @ana');
+    await until(world, '#docs', ['❔ @ana']);
+    const question = messageWith(world, '❔ @ana');
     await Promise.all(
       (['ana', 'ana', 'ben', 'ben'] as const).map((name, turn) => {
         nextBot(turn);
-        return person(name).clicks(question, 'Start again');
+        return person(name).clicks(question, 'Start anyway');
       }),
     );
     await endsOnce();
     expect(world.slack.messages).toHaveLength(4);
   });
 
-  test('"Start again" and "Leave it" at once: one of the two', async () => {
+  test("[Start anyway] and [Don't start again] at once: one of the two", async () => {
     world.platform.wire.order('POST /v1/static-export/jobs', { kind: 'reset', when: 'before' });
     await person('ana').types('#docs', '/docs-export docs.acme.com');
-    await until(world, '#docs', ['⚠️ @ana']);
-    const question = messageWith(world, '⚠️ @ana');
+    await until(world, '#docs', ['❔ @ana']);
+    const question = messageWith(world, '❔ @ana');
     nextBot(0);
-    const again = person('ana').clicks(question, 'Start again');
+    const again = person('ana').clicks(question, 'Start anyway');
     nextBot(1);
-    await Promise.all([again, person('ben').clicks(question, 'Leave it')]);
-    await world.slack.until(() => /started it again|chose not to/.test(world.slack.read(question)));
+    await Promise.all([again, person('ben').clicks(question, "Don't start again")]);
+    await world.slack.until(() => /started it anyway|chose not to/.test(world.slack.read(question)));
     const left = world.slack.read(question).includes('chose not to start it again');
     if (!left) await until(world, '#docs', ['42%']);
     expect(world.platform.starts).toHaveLength(left ? 0 : 1);
     const refused = world.slack.ephemerals.map((answer) => plain(world.slack.read(answer)));
-    expect(refused).toEqual([left ? 'ben already chose to leave it.' : 'ana already started it again.']);
+    expect(refused).toEqual([
+      left ? 'ben already chose not to start it again.' : 'ana already started it anyway.',
+    ]);
   });
 });

@@ -3,7 +3,7 @@ import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
 const WELCOME =
-  "Hi, I'm Docket.\nExport a docs site: /docs-export docs.acme.com\nInstruct the docs agent: /docs-agent new Add a quickstart\n[Export a site] [How it works]";
+  "Hi, I'm Docket: exports of your docs site, the docs agent and weekly numbers, in Slack.\nExport a docs site: /docs-export docs.acme.com\nAsk the docs agent: /docs-agent new Add a quickstart\n[Export a site] [How it works]";
 
 describe.each(['http', 'socket'] as const)('a channel that the app is added to, over %s', (transport) => {
   let world: World;

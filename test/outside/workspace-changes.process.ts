@@ -16,9 +16,13 @@ describe('a channel whose id changes', () => {
     await replies(card, 'Shorten the introduction');
     expect(await sent(1)).toEqual(['Shorten the introduction']);
     finish(jobId, 'no_pr');
-    await untilBelow(card, '➖ @ana Done, without a pull request');
+    await untilBelow(card, '➖ @ana No pull request · "Shorten the introduction"');
     scene.platform.finish('docs.acme.com');
-    await scene.until(['✅ docs.acme.com exported', 'is exported'], '#private');
+    await scene.until(['✅ Exported · docs.acme.com', ', took'], '#private');
+    // What their endings replace is gone, whatever the id of the channel was then.
+    await scene.slack.until(() => !scene.sees('#private').some((text) => text.startsWith('⏳')));
+    const listed = await scene.asks('/docs-agent list', { where: '#private' });
+    expect(JSON.stringify(listed.ephemeral)).toContain(`/archives/${scene.slack.channel('#private').id}/`);
     // A second change, and a thread that begins after it.
     await scene.slack.changeChannelId('#private');
     await replies(card, 'And the summary');
@@ -34,6 +38,16 @@ describe('a channel whose id changes before its weekly digest is due', () => {
     await creates();
     const before = scene.slack.channel('#docs').id;
     await scene.slack.changeChannelId('#docs');
+    for (const [verb, state] of [
+      ['list', 'next'],
+      ['pause', 'Paused'],
+      ['resume', 'next'],
+    ] as const) {
+      const { ephemeral = expect.fail('no answer') } = await scene.asks(`/docs-digest ${verb}`);
+      expect(JSON.stringify(ephemeral.blocks)).toContain(scene.slack.channel('#docs').id);
+      expect(JSON.stringify(ephemeral.blocks)).not.toContain(before);
+      expect(scene.slack.read(ephemeral)).toContain(state);
+    }
     await toBerlin(1, '09:00');
     const { channel } = await digest('14–20 Sep');
     expect(channel).not.toBe(before);
@@ -108,9 +122,9 @@ describe.each([[['all']], [['web', 'worker']]])(
       expect(requests()).toBe(before);
       await install(world, token);
       finish(jobId, 'no_pr');
-      await untilBelow(card, '➖ @ana Done, without a pull request');
+      await untilBelow(card, '➖ @ana No pull request · "Shorten the introduction"');
       world.platform.finish('docs.acme.com');
-      await scene.until(['✅ docs.acme.com exported', 'is exported']);
+      await scene.until(['✅ Exported · docs.acme.com', ', took']);
     });
   },
 );

@@ -118,24 +118,24 @@ describe('what people of one workspace have set up', () => {
         .person('ana')
         .submits({ Channel: '#docs', Day: 'Every day', Time: '06:00', 'Time zone': 'UTC' });
       expect(answer.errors).toBeUndefined();
-      await scene.until(['not exported yet']);
+      await scene.until(['Not exported yet']);
     }
     const list = await digests.creates();
     await acme.exporting();
     acme.platform.finish('docs.acme.com');
-    await acme.until(['is exported']);
-    await acme.clicks('ana', 'is exported', 'Update production');
-    await acme.until(['production notified']);
+    await acme.until([', took']);
+    await acme.clicks('ana', ', took', 'Deploy to production');
+    await acme.until(['Sent to production', "production hasn't confirmed that it's live"]);
     ({ card, jobId: agentJob } = await agents.follows({ seed: { ref: 'agent/limits' } }));
     reply = await acme.person('ben').says('#docs', 'Also describe the limits', { threadTs: card.ts });
     await agents.note('ben', 'Is this for the agent?');
     offer = await acme.person('ana').says('#docs', '@Docket add a page about limits');
-    await agents.note('ana', 'Start a new one');
+    await agents.note('ana', 'Start an agent job');
     for (const domain of ['docs.acme.com', 'docs.globex.com']) acme.platform.plan({ domain, durationMs: 40 });
     await digests.toBerlin(1, '09:00');
     root = await digests.digest('', { has: ['Ask the agent'] });
-    await acme.until(['docs.acme.com · exported']);
-    await globex.until(['docs.globex.com · exported']);
+    await acme.until(['✅ Exported TIME · docs.acme.com']);
+    await globex.until(['✅ Exported TIME · docs.globex.com']);
     const scheduled = await acme.asks('/docs-export schedule list');
     if (scheduled.ephemeral === undefined) throw new Error('no list');
     const { ephemeral } = scheduled;
@@ -148,12 +148,12 @@ describe('what people of one workspace have set up', () => {
       'instruction',
       () => acme.person('ana').usesShortcut('Send to the docs agent', reply),
       {
-        Instruction: 'Describe the limits',
+        'Your request': 'Describe the limits',
       },
     );
     await agents.sent(1);
     await digests.settled();
-    await acme.until(['.csv]', 'The agent opened a pull request']);
+    await acme.until(['.csv]', 'Pull request · ']);
     await settled();
     const shown = [list, ephemeral, ...acme.slack.ephemerals, ...acme.slack.messages];
     carried = new Map(
@@ -171,8 +171,16 @@ describe('what people of one workspace have set up', () => {
   test('was done there alone: each got its own export, and acme its digest', async () => {
     await tellStories();
     expect(acme.sees().join('\n')).not.toContain('globex');
-    const seen = [...globex.sees(), ...globex.sees('@ana')].join('\n');
-    expect(seen).toContain('docs.globex.com · exported');
+    const [{ jobId: ownJob } = expect.fail('no export')] = globex.platform.starts.filter(
+      ({ domain }) => domain === 'docs.globex.com',
+    );
+    const { sees } = globex.person('ana');
+    const seen = ['#docs', '@ana']
+      .flatMap((where) => sees(where))
+      .map((text) => plain(text.replaceAll(ownJob, 'its own')))
+      .join('\n');
+    expect(seen).toContain('Scheduled by ana · job its own · ');
+    expect(seen).toContain('✅ Exported TIME · docs.globex.com');
     expect(seen).not.toMatch(OF_ACME);
   });
 
@@ -241,9 +249,9 @@ describe('what people of one workspace have set up', () => {
     acme.platform.plan({ domain: 'docs.acme.com', durationMs: 40 });
     const before = acme.platform.starts.length;
     await acme.asks('/docs-export schedule run');
-    await acme.slack.until(() => acme.sees().filter((text) => text.includes('is exported')).length === 3);
+    await acme.slack.until(() => acme.sees().filter((text) => text.includes(', took')).length === 2);
     expect(acme.platform.starts.slice(before).map(({ domain }) => domain)).toEqual(['docs.acme.com']);
-    expect(globex.sees().filter((text) => text.includes('is exported'))).toHaveLength(1);
+    expect(globex.sees().filter((text) => text.includes(', took'))).toHaveLength(1);
     await settled();
   });
 
@@ -381,25 +389,6 @@ describe('a channel that two workspaces share', () => {
   });
 });
 
-test('data of an earlier version, whose records do not name their workspace, go to no other one', async () => {
-  const two = await createTwoWorkspaces();
-  const { acme, globex, world } = two;
-  const bot = await two.startBot();
-  await acme.exporting('/docs-export docs.acme.com');
-  await globex.exporting('/docs-export docs.globex.com');
-  await bot.end();
-  const { client } = world.redis;
-  for (const key of [...(await client.keys(keys.run('*'))), ...(await client.keys(keys.message('*')))])
-    expect(await client.hdel(key, 'team')).toBe(1);
-  await two.startBot();
-  for (const domain of ['docs.acme.com', 'docs.globex.com']) world.platform.finish(domain);
-  await acme.until(['docs.acme.com is exported']);
-  await globex.until(['docs.globex.com is exported']);
-  expect(acme.sees().join('\n')).not.toContain('globex');
-  expect(globex.sees().join('\n')).not.toContain('acme');
-  await two.close();
-});
-
 test('a token of one that Slack refuses from the start stops that one alone, and its work continues with a new one', async () => {
   const two = await createTwoWorkspaces();
   const { acme, globex, world } = two;
@@ -410,9 +399,9 @@ test('a token of one that Slack refuses from the start stops that one alone, and
   world.platform.finish('docs.globex.com');
   await acme.exporting('/docs-export docs.acme.com');
   world.platform.finish('docs.acme.com');
-  await acme.until(['docs.acme.com is exported']);
+  await acme.until(['Exported · docs.acme.com · 12 pages, ']);
   expect(globex.told(await globex.asks('/docs-status'))).toContain("I can't reach Slack's API");
-  expect(globex.sees().join('\n')).not.toContain('is exported');
+  expect(globex.sees().join('\n')).not.toContain(', took');
   const answer = await fetch(`http://127.0.0.1:${withOld.port}/readyz`);
   const { problems } = (await answer.json()) as { problems: { name: string; text: string }[] };
   expect(problems).toEqual([
@@ -420,7 +409,7 @@ test('a token of one that Slack refuses from the start stops that one alone, and
   ]);
   await withOld.end();
   await two.startBot();
-  await globex.until(['docs.globex.com is exported']);
+  await globex.until(['Exported · docs.globex.com · 12 pages, ']);
   expect(acme.sees().join('\n')).not.toContain('globex');
   await two.close();
 });

@@ -69,7 +69,7 @@ describe('two workspaces with the same ids of people and channels', () => {
   test('an export of each is shown there alone', async () => {
     await acme.exporting('/docs-export docs.acme.com');
     await acme.asks('/docs-site preview main');
-    await acme.until(['The preview of main is ready.']);
+    await acme.until(['Preview ready · main']);
     await globex.exporting('/docs-export docs.globex.com');
     const [inAcme, inGlobex] = [await readsEverywhere(acme), await readsEverywhere(globex)];
     expect(inAcme).toContain('docs.acme.com');
@@ -79,8 +79,8 @@ describe('two workspaces with the same ids of people and channels', () => {
     expect(globex.sees().join('\n')).not.toContain('preview');
     expect(globex.told(await globex.asks('/docs-export docs.acme.com'))).not.toMatch(/started|Exporting/);
     acme.platform.finish('docs.acme.com');
-    await acme.until(['is exported', '[Download bundle]']);
-    expect(globex.sees().join('\n')).not.toContain('is exported');
+    await acme.until([', took', '[Download]']);
+    expect(globex.sees().join('\n')).not.toContain(', took');
     expect(await two.keysOfNoWorkspace()).toEqual([]);
     expect(await globex.audit()).not.toContainEqual(expect.stringContaining('acme'));
     expect(await acme.audit()).not.toContainEqual(expect.stringContaining('globex'));
@@ -128,10 +128,10 @@ describe('two workspaces with the same ids of people and channels', () => {
     await acme.person('ben').says('#docs', 'Also describe the limits', { threadTs: card.ts });
     await agents.note('ben', 'Is this for the agent?');
     acme.platform.finish('docs.acme.com');
-    await acme.until(['is exported', '[Download bundle]']);
+    await acme.until([', took', '[Download]']);
     acme.platform.site.plan({ logs: ['Error in guides/x.mdx'] });
     await acme.asks('/docs-site preview main');
-    await acme.until(['The preview of main failed.']);
+    await acme.until(['❌ @ana Preview failed · main\nError in guides/x.mdx']);
     await acme.asks('/docs-export schedule');
     await acme.person('ana').submits({ Channel: '#docs', Day: 'Saturday' });
     await acme.slack.until(() =>
@@ -151,7 +151,7 @@ describe('two workspaces with the same ids of people and channels', () => {
         ),
     );
     expect(carried.size).toBeGreaterThan(10);
-    expect([...carried.keys()]).toEqual(expect.arrayContaining(['agent.preview', 'site.start_again']));
+    expect([...carried.keys()]).toEqual(expect.arrayContaining(['agent.preview', 'site.try_again']));
     const { view } = await home(globex);
     for (const [action, value] of carried) {
       const text = { type: 'plain_text', text: 'Forged' };
@@ -183,8 +183,12 @@ describe('two workspaces with the same ids of people and channels', () => {
     const rejected = { status: 401, body: { error: 'Invalid API key' } };
     acme.platform.wire.order('POST /v1/static-export/jobs', { kind: 'answer', ...rejected });
     await globex.asks('/docs-export docs.globex.com');
-    await globex.until(['my platform key was rejected']);
-    expect(globex.told(await globex.asks('/docs-status'))).toMatch(/GLOBEX_KEY.* has been rejected/);
+    await globex.until([
+      '❌ @ana Not started · docs.globex.com\nMy access to the docs platform was rejected; ask your Docket admins.',
+    ]);
+    expect(globex.told(await globex.asks('/docs-status'))).toMatch(
+      /My access to the docs platform is rejected/,
+    );
     expect(acme.told(await acme.asks('/docs-status'))).toContain('All good');
     // Only there is ana an admin.
     expect(acme.sees('@ana')).toEqual([]);
@@ -211,7 +215,7 @@ describe('two workspaces with the same ids of people and channels', () => {
     await acme.exporting('/docs-export docs.acme.com');
     await acme.slack.uninstall();
     acme.platform.finish('docs.globex.com');
-    await globex.until(['is exported', '[Download bundle]']);
+    await globex.until([', took', '[Download]']);
     expect(globex.told(await globex.asks('/docs-status'))).not.toMatch(/token/i);
     expect(acme.told(await acme.asks('/docs-status'))).toMatch(/token/i);
     expect(await problemsOf(two.world.bots[0])).toMatchObject([
@@ -278,9 +282,60 @@ describe('a project of two workspaces', () => {
     await globex.exporting('/docs-export docs.acme.com');
     expect(acme.platform.starts).toHaveLength(2);
     await acme.person('ben').says('#docs', '@Docket add a page about limits');
-    await agentsOn(acme).note('ben', 'Start a new one');
+    await agentsOn(acme).note('ben', 'Start an agent job');
     await globex.person('ben').says('#docs', '@Docket add a page about limits');
     await agentsOn(globex).note('ben', "You can't");
+    await two.close();
+  });
+
+  test('has one update of its site at a time; exports follow it, and threads hear of instructions, in both', async () => {
+    const two = await createTwoWorkspaces();
+    const { acme, globex } = two;
+    await two.startBot({ edit: (config) => config.replace('[acme]', '[acme, globex]') });
+    await globex.asks('/docs-export schedule');
+    const fields = {
+      Domain: 'docs.acme.com',
+      Channel: '#docs',
+      Day: 'After each site update started in Slack',
+    };
+    expect((await globex.person('ana').submits(fields)).errors).toBeUndefined();
+    await globex.until(['🕒 Not exported yet · docs.acme.com', '[⋯ Pause]']);
+    acme.platform.site.plan({ hold: true });
+    await acme.asks('/docs-site update');
+    await acme.until(['⏳ Updating']);
+    const second = globex.told(await globex.asks('/docs-site update docs'));
+    expect(second).toContain('is already under way, requested by somebody in another workspace.');
+    acme.platform.site.finish();
+    await globex.until(['⏳ Exporting · docs.acme.com']);
+
+    const { jobId, card } = await agentsOn(acme).follows();
+    await agentsOn(globex).follows({ jobId: `${jobId} --project docs` });
+    await acme.person('ana').says('#docs', 'Also mention the limits', { threadTs: card.ts });
+    await globex.until(['⏳ Working · acme/docs @ agent/quickstart']);
+    expect(globex.sees().join('\n')).not.toContain('limits');
+    await two.close();
+  });
+});
+
+describe('while Slack is down at the start', () => {
+  test('the platform is asked about the work of named workspaces nevertheless', async () => {
+    const two = await createTwoWorkspaces();
+    const { globex, world } = two;
+    const bot = await two.startBot();
+    await globex.exporting('/docs-export docs.globex.com');
+    await expect.poll(() => world.redis.client.keys(keys.team('*'))).toHaveLength(2);
+    // Events that come while Slack is down are left to its retries.
+    await globex.slack.until(() => globex.slack.events.every(({ attempts }) => attempts.length > 0));
+    await bot.end();
+    const failure = { kind: 'answer', status: 503, body: {} } as const;
+    const orders = [two.acme, globex].map(({ slack }) => slack.wire.order(() => true, failure, Infinity));
+    const polls = () => world.platform.wire.calls.filter(({ name }) => name.startsWith('GET ')).length;
+    const before = polls();
+    await two.startBot();
+    await expect.poll(polls, { timeout: 10_000 }).toBeGreaterThan(before);
+    for (const order of orders) order.takeBack();
+    world.platform.finish('docs.globex.com');
+    await globex.until(['Exported · docs.globex.com · 12 pages, ']);
     await two.close();
   });
 });

@@ -7,7 +7,6 @@ import { createProject, type Project } from '../support/scripts/project.ts';
 let project: Project;
 beforeEach(() => {
   project = createProject();
-  mkdirSync(join(project.root, 'src'));
   writeFileSync(
     join(project.root, 'src', 'tool.ts'),
     'const said: string[] = process.argv.slice(2); console.log(said.join()); process.exit(3);\n',

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { once } from 'node:events';
-import { chmodSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { createProject, type Project } from '../support/scripts/project.ts';
@@ -8,11 +8,6 @@ import { createProject, type Project } from '../support/scripts/project.ts';
 let project: Project;
 beforeEach(() => {
   project = createProject();
-  mkdirSync(join(project.root, 'src'));
-  cpSync(
-    new URL('../../src/config/env-file.ts', import.meta.url),
-    join(project.root, 'src/config/env-file.ts'),
-  );
 });
 afterEach(() => rmSync(project.root, { recursive: true }));
 
@@ -86,4 +81,72 @@ test('the app itself gets the signals', async () => {
   child.kill('SIGTERM');
   const { code, stdout } = await ended;
   expect({ code, stdout }).toEqual({ code: 5, stdout: `${child.pid}\n` });
+});
+
+describe('what is missing', () => {
+  const installed = () => mkdirSync(join(project.root, 'node_modules', 'needed'), { recursive: true });
+  const isFetched = () => existsSync(join(project.root, 'apt-get-was-called'));
+  beforeEach(() => {
+    appDoes('console.log("started")');
+    // Too old, also in front of those that this machine has.
+    for (const name of ['redis-server', 'valkey-server']) project.program(name, 'echo v=5.0.0');
+    project.npmDoes(`mkdir -p node_modules/.bin node_modules/needed
+      ln -sf "${process.execPath}" node_modules/.bin/node`);
+    project.program('apt-get', `touch "${project.root}/apt-get-was-called"; exit 1`);
+  });
+  const started = async (env: NodeJS.ProcessEnv = {}) => {
+    const { code, stdout, stderr } = await project.start(env).ended;
+    return { code, stdout, stderr, npm: project.npmCalls(), isFetched: isFetched() };
+  };
+
+  test('is brought before the start: packages, and a Redis, or else the reason why not', async () => {
+    expect(await started()).toMatchObject({
+      ...{ code: 0, stdout: 'started\n', npm: [expect.stringMatching(/^install /)], isFetched: true },
+      stderr: 'No Redis could be fetched. Docket can fetch one by itself only on Debian and Ubuntu.\n',
+    });
+  });
+
+  test('is brought again when an update changed the packages', async () => {
+    for (const version of ['1.0.0', '1.0.0', '1.0.1']) {
+      project.writeLock({ 'node_modules/needed': { version } });
+      expect(await started()).toMatchObject({ code: 0, stdout: 'started\n' });
+    }
+    expect(project.npmCalls()).toEqual([expect.stringMatching(/^ci /), expect.stringMatching(/^ci /)]);
+  });
+
+  test('is not brought if it is not needed: Docket has its packages, and the settings name a Redis', async () => {
+    installed();
+    writeFileSync(join(project.root, '.env'), 'REDIS_URL=redis://127.0.0.1:6379\n', { mode: 0o600 });
+    expect(await started()).toEqual({ code: 0, stdout: 'started\n', stderr: '', npm: [], isFetched: false });
+  });
+
+  test('is not brought to a server', async () => {
+    const stderr =
+      'Packages are missing: needed.\nRun "npm ci --omit=dev --ignore-scripts", then start again.\n';
+    const server = { NODE_ENV: 'production' };
+    expect(await started(server)).toEqual({ code: 1, stdout: '', stderr, npm: [], isFetched: false });
+    installed();
+    expect(await started(server)).toMatchObject({ code: 0, stdout: 'started\n', npm: [], isFetched: false });
+  });
+
+  test('is also Node 26, which then runs Docket', async () => {
+    appDoes('console.log(process.version)');
+    const old = join(project.root, 'old.cjs');
+    writeFileSync(
+      old,
+      "if (!process.env.IS_OLD) Object.defineProperty(process, 'version', { value: 'v22.1.0' }); process.env.IS_OLD = '1';",
+    );
+    const { code, stdout } = await started({ NODE_OPTIONS: `--require ${old}` });
+    expect([code, stdout]).toEqual([0, `${process.version}\n`]);
+  });
+
+  test('cannot be brought to a home that cannot be written: the start says so, and Docket what to do', async () => {
+    installed();
+    writeFileSync(join(project.root, 'cache'), '');
+    const { stderr, code } = await started();
+    expect([code, stderr]).toEqual([
+      0,
+      expect.stringMatching(/cache\/docket cannot be written \(ENOTDIR\)\. Set XDG/),
+    ]);
+  });
 });

@@ -4,7 +4,7 @@ import { serverIsUsable, setupProblem, startProblem } from '../../scripts/versio
 test.each(['v25.9.9', 'v20.20.2', 'v8.0.0', ''])(
   'Docket does not start under Node %s, and says what to do',
   (version) => {
-    expect(startProblem(version)).toMatch(/Node 26 or newer.*\n.*npm test.*nvm install 26/);
+    expect(startProblem(version)).toMatch(/Node 26 or newer.*\n.*nvm install 26.*npm start/);
   },
 );
 

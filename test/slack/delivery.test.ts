@@ -42,6 +42,7 @@ beforeEach(async () => {
       return { channel, ts: `${nowMs / 1000}` };
     },
     edit: async (_at, content) => void told.push(textOf(content)),
+    remove: async ({ ts }) => void told.push(`deleted ${ts}`),
   };
   deliver = createDelivery({
     slack: slack as SlackApi,
@@ -63,12 +64,7 @@ beforeEach(async () => {
 let version = 0;
 
 /** Says how a message should look. */
-async function want(
-  key: string,
-  kind: WantedMessage['kind'],
-  text = key,
-  more: Pick<WantedMessage, 'interactive' | 'lowPriority' | 'repost'> = {},
-) {
+async function want(key: string, kind: WantedMessage['kind'], text = key, more: Partial<WantedMessage> = {}) {
   version += 1;
   const wanted = aMessage({ kind, text, hash: `${key} ${version}`, ...more });
   await createMessageStore(redis.client).publish(key, wanted, version);
@@ -152,4 +148,11 @@ test('progress that was overtaken while it waited is skipped, and the last is sh
   }
   await want('run', 'state', 'Done');
   expect(await afterEdits(2, ['run'])).toEqual(['Done']);
+});
+
+test('a deletion does not wait behind edits', async () => {
+  await shown('run', { posted: 60_000 });
+  await want('run', 'state', 'Done', { retracted: true });
+  expect(await deliver('run')).toBeUndefined();
+  expect(told).toEqual([`deleted ${(NOW_MS - 60_000) / 1000}`]);
 });

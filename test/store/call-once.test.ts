@@ -123,7 +123,7 @@ test('an intent whose answer got lost on the way back is our own: the call is ma
 
 test('a process with an old revision does not make a call that was made and forgotten', async () => {
   await once(async () => 'started');
-  await createRunStore(redis.client).save(run);
+  await createRunStore(redis.client).saveStep(run);
   await process().forgetCall('r1', 'start');
   expect(await once(forbidden)).toEqual({ kind: 'inFlight', forMs: 0 });
 });

@@ -39,8 +39,8 @@ async function writeAll() {
     responseUrl: 'https://hooks.example/1',
     quotas: [{ name: 'exports', max: 1 }],
   });
-  const saved = await runs.save(run);
-  await runs.resume(saved ?? run, { deadlineMs, claimMs: 60_000 });
+  const saved = await runs.saveStep(run);
+  await runs.resume(saved?.run ?? run, { deadlineMs, claimMs: 60_000 });
   await runs.alias('export T1 acme se_1', 'r1');
   await writeIntent(client, { ...run, rev: 3 }, 'start', { token: 'token', sinceMs: 1000 });
   await messages.publish('m1', aMessage(), 1);
@@ -78,10 +78,10 @@ test('all that is written with a name of its own begins with that name, and ends
   const lives = await Promise.all(ours.map((key) => redis.client.pttl(key)));
   expect(ours.filter((_, index) => (lives[index] ?? 0) < 0).sort()).toEqual(
     [
-      ...[keys.activeRuns(), keys.undelivered()],
-      ...[keys.activeRunsOf('export'), keys.activeRunsOf('agent-thread')],
+      ...[keys.activeRuns(), keys.undelivered(), keys.activeLists()],
+      ...[keys.activeRunsOf('export', 'T1'), keys.activeRunsOf('agent-thread', 'T0ACME')],
       ...[keys.run('t1'), keys.inbox('t1'), keys.claim(threadClaim(place))],
-      ...[keys.followedIndex('T0ACME'), keys.closedThreads('T0ACME', place.channel)],
+      ...[keys.index('agent-thread', 'T0ACME'), keys.closedThreads('T0ACME', place.channel)],
     ].sort(),
   );
 });

@@ -92,10 +92,6 @@ describe('how far a message has got', () => {
       { kind: 'shown', ...shown },
     ],
     [
-      { ...shown, deliveredHash: 'earlier', refusedHash: 'earlier', form: 'fallback' },
-      { kind: 'shown', ...shown, fellBack: true },
-    ],
-    [
       { ...shown, deliveredHash: 'running', refusedHash: 'earlier', form: 'fallback' },
       { kind: 'shown', ...shown },
     ],

@@ -51,7 +51,7 @@ describe('accepting', () => {
 
   test('the same request again is a repeat, whoever has the claim by then, and also after the deadline', async () => {
     await accept(aNote());
-    await runs.save(aNote({ note: 'second' }), true);
+    await runs.saveStep(aNote({ note: 'second' }), { release: true });
     await accept(aNote({ id: 'r2' }));
     expect(await accept(aNote())).toEqual({ kind: 'repeated' });
     expect(await accept(aNote(), (await runs.timeMs()) - 1)).toEqual({ kind: 'repeated' });
@@ -75,8 +75,8 @@ describe('resuming', () => {
     runs.resume(run, { deadlineMs: deadlineMs ?? (await inTime()), claimMs: CLAIM_MS });
   async function ended() {
     await accept(aNote());
-    const saved = await runs.save(aNote({ note: 'ended' }), true);
-    if (saved === undefined) throw new Error('not saved');
+    await runs.saveStep(aNote({ note: 'ended' }), { release: true });
+    const saved = aNote({ rev: 2, note: 'ended' });
     await runs.markIdle(saved, true);
     return saved;
   }
@@ -106,7 +106,7 @@ describe('saving', () => {
   test('answers the run with its new revision, and lengthens no life', async () => {
     await accept(aNote());
     await redis.client.pexpire(keys.run('r1'), 5000);
-    expect(await runs.save(aNote({ note: 'second' }))).toEqual(aNote({ rev: 2, note: 'second' }));
+    expect((await runs.saveStep(aNote({ note: 'second' })))?.run).toEqual(aNote({ rev: 2, note: 'second' }));
     expect([await load(), await holder()]).toEqual([aNote({ rev: 2, note: 'second' }), 'r1']);
     expect(await lives(keys.run('r1'))).toBeLessThanOrEqual(5000);
     expect(await lives(keys.claim('docs.acme.com'))).toBeLessThanOrEqual(CLAIM_MS);
@@ -114,17 +114,17 @@ describe('saving', () => {
 
   test('of a state that is not the latest is refused, and keeps the claim; of two at once, one is kept', async () => {
     await accept(aNote());
-    const both = [runs.save(aNote({ note: 'a' })), runs.save(aNote({ note: 'b' }))];
-    expect((await Promise.all(both)).filter((one) => one !== undefined)).toEqual([await load()]);
-    expect(await runs.save(aNote({ note: 'other' }), true)).toBeUndefined();
+    const both = [runs.saveStep(aNote({ note: 'a' })), runs.saveStep(aNote({ note: 'b' }))];
+    expect((await Promise.all(both)).flatMap((one) => one?.run ?? [])).toEqual([await load()]);
+    expect(await runs.saveStep(aNote({ note: 'other' }), { release: true })).toBeUndefined();
     expect(await holder()).toBe('r1');
   });
 
   test("with release frees the claim in the same moment, but leaves another run's alone", async () => {
     await accept(aNote());
-    await runs.save(aNote(), true);
+    await runs.saveStep(aNote(), { release: true });
     expect(await accept(aNote({ id: 'r2' }))).toEqual({ kind: 'accepted' });
-    await runs.save(aNote({ rev: 2 }), true);
+    await runs.saveStep(aNote({ rev: 2 }), { release: true });
     expect(await holder()).toBe('r2');
   });
 });
@@ -157,9 +157,9 @@ describe('a run that lasts', () => {
   test('has no end, and neither has its claim, as long as it is saved as one that lasts', async () => {
     await accept(aNote({ lasting: true }));
     expect(await ends()).toEqual([-1, -1]);
-    await runs.save(aNote());
+    await runs.saveStep(aNote());
     for (const leftMs of await ends()) expect(leftMs).toBeGreaterThan(retention.runMs - 30_000);
-    await runs.save(aNote({ rev: 2, lasting: true }));
+    await runs.saveStep(aNote({ rev: 2, lasting: true }));
     expect(await ends()).toEqual([-1, -1]);
   });
 
@@ -190,6 +190,50 @@ describe('the runs of a person', () => {
     });
     expect([await of('U0ANA'), await of('U0CLEO')]).toEqual([['a', 'b'], ['a']]);
   });
+
+  test('begin with those that ask them something, however many are newer, until the answer', async () => {
+    await acceptFor('asks', []);
+    const asking = aNote({ id: 'asks', claim: 'asks', needs: ['U0ANA start 1'] });
+    await runs.saveStep(asking);
+    for (let n = 0; n < 60; n += 1)
+      await accept(aNote({ id: `later-${n}`, claim: `later-${n}`, people: ['U0ANA'] }));
+    const found = await of('U0ANA');
+    expect([found[0], found.length]).toEqual(['asks', 51]);
+    await runs.saveStep({ ...asking, rev: 2, needs: ['U0BEN x'] });
+    expect([(await of('U0ANA')).includes('asks'), await of('U0BEN')]).toEqual([false, ['asks']]);
+    expect(await lives(keys.askedOf('T0ACME', 'U0BEN'))).toBeGreaterThan(retention.runMs - 30_000);
+  });
+});
+
+/** Returns how many records Redis has read so far. */
+const reads = async () =>
+  Number(/cmdstat_hget:calls=(\d+)/.exec(await redis.client.info('commandstats'))?.[1]);
+
+test('what a workspace has running is found without the records of a busier one', async () => {
+  for (let n = 0; n < 300; n += 1) await accept(aNote({ id: `n${n}`, claim: `n${n}`, teamId: 'T0BUSY' }));
+  await accept(aNote());
+  const before = await reads();
+  expect(await runs.latestOf(note, 'export', 'T0ACME')).toEqual({ runs: [aNote()], complete: true });
+  expect(await runs.activeOf(note, 'export', 'T0ACME')).toEqual([aNote()]);
+  expect((await reads()) - before).toBeLessThan(10);
+  expect(await runs.latestOf(note, 'export', 'T0BUSY')).toMatchObject({ complete: false });
+});
+
+test('a run whose record has expired leaves the list of its workspace', async () => {
+  await accept(aNote({ id: 'old', claim: 'old' }));
+  await redis.client.del(keys.run('old'));
+  await runs.unlist({ job: 'export', id: 'old' });
+  expect(await redis.client.zrange(keys.activeRunsOf('export', 'T0ACME'), '0', '-1')).toEqual([]);
+});
+
+test('a schedule is in the index of its workspace until it is removed', async () => {
+  const schedule = { ...aNote({ lasting: true, job: 'export-schedule' }), timetable: {}, nextAtMs: 5 };
+  const listed = async () => runs.indexed('export-schedule', 'T0ACME');
+  await accept(schedule);
+  await runs.saveStep({ ...schedule, nextAtMs: 6 });
+  expect(await listed()).toEqual([{ id: 'r1', job: 'export-schedule', timetable: {}, nextAtMs: 6 }]);
+  await runs.saveStep({ ...schedule, rev: 2, lasting: false });
+  expect(await listed()).toEqual([]);
 });
 
 test('the active runs of one job in a workspace come in the order of their acceptance, without unreadable ones', async () => {

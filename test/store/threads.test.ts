@@ -137,10 +137,10 @@ describe('following', () => {
     await stores.threads.follow(run, place);
     await stores.runs.saveStep({ ...run, agentJobId: 'aj_1' });
     const entry = { id: 't1', job: 'agent-thread', project: 'acme', agentJobId: 'aj_1' };
-    expect(await stores.threads.followedIndex('T0ACME')).toEqual([entry]);
+    expect(await stores.runs.indexed('agent-thread', 'T0ACME')).toEqual([entry]);
     await stores.threads.unfollow('T0ACME', 't1');
     await stores.runs.saveStep({ ...run, rev: 2 });
-    expect(await redis.client.exists(keys.followedIndex('T0ACME'))).toBe(0);
+    expect(await redis.client.exists(keys.index('agent-thread', 'T0ACME'))).toBe(0);
   });
 
   test('by a run that has an end ends with it, with what waits for it, and with the save that frees the thread', async () => {
@@ -154,7 +154,7 @@ describe('following', () => {
     expect(await ends()).toEqual([false, false, false]);
     await stores.runs.saveStep(aThread({ claim, rev: 2, lasting: false }));
     expect(await ends()).toEqual([true, true, true]);
-    await stores.runs.save(aThread({ claim, rev: 3, lasting: false }), true);
+    await stores.runs.saveStep(aThread({ claim, rev: 3, lasting: false }), { release: true });
     expect(await tell('one')).toEqual({ kind: 'notFollowed' });
   });
 });

@@ -1,8 +1,8 @@
-import { readdirSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { globSync, readdirSync, readFileSync } from 'node:fs';
+import { join, relative, resolve } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { expect, test } from 'vitest';
-import { buildPage } from '../build.ts';
+import { buildPage, OTHER_SOURCES } from '../build.ts';
 
 const MOST_BYTES = 400 * 1024;
 
@@ -18,4 +18,20 @@ test('the page is small, and loads nothing from anywhere else', async () => {
   expect(html).not.toMatch(/(src|href)="(?!\/assets\/)/);
   expect(html).not.toMatch(/<script(?![^>]*\ssrc=)|<style|\sstyle=/);
   expect(await buildPage()).toBe(folder);
+});
+
+test('the page is built again after a change of what it imports from outside its folder', () => {
+  const imported = globSync('**/*.{ts,tsx}', {
+    cwd: import.meta.dirname,
+    exclude: (name) => /\.test\./.test(name),
+  })
+    .flatMap((name) => {
+      const file = join(import.meta.dirname, name);
+      const paths = readFileSync(file, 'utf8').matchAll(/from '(\.[^']+)'/g);
+      return [...paths].map(([, path = '']) => resolve(file, '..', path));
+    })
+    .filter((file) => !file.startsWith(import.meta.dirname))
+    .map((file) => relative(resolve(import.meta.dirname, '../../..'), file));
+  expect(imported).toContain('demo/words.ts');
+  expect(imported.filter((file) => !OTHER_SOURCES.includes(file))).toEqual([]);
 });

@@ -32,7 +32,7 @@ export const agentCommand = defineCommand({
   may: 'agent',
   subcommands: [
     subcommand({
-      summary: 'Instruct the docs agent',
+      summary: 'Ask the docs agent',
       example: '/docs-agent',
       run: (_, caller, tools) => openInstructModal(caller, tools),
     }),
@@ -44,10 +44,10 @@ export const agentCommand = defineCommand({
           followExample,
           invalid('Which job? Type its ID, such as ', { code: followExample }, '.'),
         ),
-        instruction: optional('text', '[instruction]'),
+        instruction: optional('text', '[request]'),
       },
       flags: { project: projectFlag },
-      summary: 'Follow a job in a thread, where replies instruct the agent',
+      summary: 'Follow an agent job in a thread, where replies ask the agent',
       example: `${followExample} Also add error handling`,
       async run({ jobId: typed, instruction = '', project }, caller, tools) {
         const found = await findAgentJob(typed, project, caller, tools);
@@ -61,7 +61,7 @@ export const agentCommand = defineCommand({
       args: {
         instruction: {
           takes: 'text',
-          usage: '<instruction>',
+          usage: '<request>',
           read: (typed: string | undefined) =>
             typed === undefined
               ? invalid('What should the agent do? For example: ', { code: newExample })
@@ -69,20 +69,20 @@ export const agentCommand = defineCommand({
         },
       },
       flags: { project: projectFlag },
-      summary: 'Start a new job and follow it, if the platform can create jobs',
+      summary: 'Start an agent job and follow it, if the platform can create jobs',
       example: newExample,
       run: ({ instruction, project }, caller, tools) => follow(instruction, { project }, caller, tools),
     }),
     subcommand({
       verb: 'list',
       flags: { project: projectFlag },
-      summary: 'List followed jobs',
+      summary: 'List followed agent jobs',
       example: '/docs-agent list',
       async run({ project }, caller, tools) {
         const { lines, rest } = await findListed(project, caller, tools);
         if (lines.length > 0) return message([...lines, rest]);
         return message([
-          'There are no followed agent jobs that you can see here. Follow one with ',
+          'No agent job is followed that you can see here. Follow one with ',
           [{ code: '/docs-agent follow <job id>' }],
         ]);
       },
@@ -91,7 +91,7 @@ export const agentCommand = defineCommand({
       verb: 'stop',
       args: { jobId: jobIdArg('[job id]', followExample, ok(undefined)) },
       flags: { project: projectFlag },
-      summary: 'Stop following a job',
+      summary: 'Stop following an agent job',
       example: '/docs-agent stop job_41d7',
       /** Stops the only thread in this channel, or the one that follows this job in any channel. */
       async run({ jobId, project }: { jobId?: TypedJob; project: string | undefined }, caller, tools) {
@@ -102,7 +102,7 @@ export const agentCommand = defineCommand({
         if (thread === undefined) {
           const where = jobId
             ? 'No thread that you can see follows this job.'
-            : 'This channel has no followed agent job that you can see.';
+            : 'No agent job that you can see is followed in this channel.';
           return message([[where, ' ', { code: '/docs-agent list' }, ' shows the followed jobs.']]);
         }
         if (others.length > 0)
@@ -112,13 +112,12 @@ export const agentCommand = defineCommand({
             ...(rest ? [message([`${rest}; type the job's ID to find it.`])] : []),
           ]);
         await appendThreadEvent(thread, newClick('stop', caller, tools), caller, tools, 'stopped');
-        return message([`I no longer follow ${jobName(thread)}.`]);
+        return message([`I stopped following ${jobName(thread)}.`]);
       },
     }),
   ],
 });
 
-/** Follows a job, or creates one, with the typed text. */
 async function follow(
   instruction: string,
   job: { jobId?: string; project: string | undefined },

@@ -9,7 +9,7 @@ import { noNames } from '../../slack/markdown/inline.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
 import { idOf } from '../../store/keys.ts';
-import type { Acceptance, Quota, RunBase } from '../../store/runs.ts';
+import type { Quota, RunBase } from '../../store/runs.ts';
 import { UserFacingError } from '../intake.ts';
 import type { EventListener, EventTools } from '../registry.ts';
 import { resolveAgentProject } from './follow.ts';
@@ -61,11 +61,8 @@ async function handleMessage(event: unknown, envelope: unknown, tools: EventTool
 }
 
 /** Appends a reply to the inbox of the run that follows its thread, if one does. */
-async function appendToFollowedThread(
-  reply: RelevantReply,
-  threadTs: string,
-  { identity, threads, wake }: EventTools,
-) {
+async function appendToFollowedThread(reply: RelevantReply, threadTs: string, tools: EventTools) {
+  const { identity, threads, wake } = tools;
   const place = { teamId: identity.teamId, channel: reply.channel, rootTs: threadTs };
   const { parentUser } = reply;
   const underOwnMessage = parentUser === undefined ? undefined : parentUser === identity.botUserId;
@@ -104,11 +101,7 @@ async function startFollowing(
   return accepted !== 'claimed';
 }
 
-async function accept(
-  run: RunBase,
-  { runs, wake }: EventTools,
-  quotas: readonly Quota[] = [],
-): Promise<Acceptance['kind']> {
+async function accept(run: RunBase, { runs, wake }: EventTools, quotas: readonly Quota[] = []) {
   const { kind } = await runs.accept(run, { claimMs: retention.runMs, quotas });
   if (kind === 'accepted') wake(run);
   return kind;

@@ -3,7 +3,7 @@ import { takenMessage, tooManyThreadsMessage } from '../../jobs/agent/thread/eph
 import {
   type DigestOrigin,
   type ListedThread,
-  listedThread,
+  listThreads,
   type ThreadClick,
   type ThreadEvent,
   type ThreadRun,
@@ -93,21 +93,16 @@ export function conversationFor(
   { channel: { id: channel } }: Caller,
 ): Conversation | undefined {
   const isHere = thread?.place?.channel === channel && thread.place.rootTs === rootTs;
-  return isHere && thread.instructions.length > 0 ? undefined : { channel, rootTs, before, without: ts };
+  return isHere && thread.instructions.length > 0 ? undefined : { channel, rootTs, before, ownTs: ts };
 }
 
 /** The value for a new job in a modal; no run has this id. */
 export const NEW_JOB = 'new';
 
-const notFollowed = message(['That job is no longer followed, so nothing was sent.']);
+const notFollowed = message(['That agent job is no longer followed, so nothing was sent.']);
 
 /** Returns the thread that a modal names; undefined for a new job. Rejects with `UserFacingError`. */
-export async function loadFollowed(
-  id: string,
-  caller: Caller,
-  { intake }: CommandTools,
-  project?: string,
-): Promise<ThreadRun | undefined> {
+export async function loadFollowed(id: string, caller: Caller, { intake }: CommandTools, project?: string) {
   if (id === NEW_JOB) return undefined;
   const thread = await intake.loadVisible(id, threadKind, caller, notFollowed, notFollowed);
   const isOther = project !== undefined && thread.project !== project;
@@ -148,7 +143,7 @@ export function agentProjects(projects: readonly Project[]): Project[] {
 
 /** Without a file of projects, the only project is called `default`. */
 export function projectWithoutId(name: string, did = 'sent'): UserFacingError {
-  const nothing = `so nothing was ${did}. The people who run Docket need to`;
+  const nothing = `so nothing was ${did}. Ask your Docket admins to`;
   const line: Line =
     name === 'default'
       ? [`I don't know the project's id, ${nothing} set `, { code: 'DOCS_PROJECT_ID' }, '.']
@@ -182,31 +177,21 @@ export function resolveAgentProject(
   const [question, command] =
     jobId === undefined ? ['for', 'new …'] : ['in', `follow ${cut(singleLine(jobId), 200)}`];
   const outcome = 'Nothing was sent.';
-  throw new UserFacingError(
-    chooseProjectMessage(`Which project is it ${question}`, names, `${by} ${command}`, outcome),
-  );
+  const reply = chooseProjectMessage(`Which project is it ${question}`, names, `${by} ${command}`, outcome);
+  throw new UserFacingError(reply, names);
 }
 
+type ThreadFilter = (thread: ListedThread) => boolean;
+
 /** Returns the matching threads that follow a job and are visible to this person, latest first. */
-async function visibleThreads(
-  caller: Caller,
-  { intake, isPublic }: CommandTools,
-  matches: (thread: ListedThread) => boolean,
-): Promise<ListedThread[]> {
-  const entries = await intake.read(caller, ({ threads }) => threads.followedIndex(caller.teamId));
-  // Damaged entries are left out.
-  const listed = entries.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
-  const open = listed.filter((thread) => thread.state !== 'ended' && matches(thread));
+async function visibleThreads(caller: Caller, { intake, isPublic }: CommandTools, matches?: ThreadFilter) {
+  const listed = await intake.read(caller, ({ runs }) => listThreads(runs, caller.teamId));
+  const open = listed.filter((thread) => thread.state !== 'ended' && matches?.(thread) !== false);
   return filterVisible(open, visibleThread, caller, isPublic);
 }
 
 /** Returns the records of at most `max` such threads. `rest` counts the others. Rejects with `UserFacingError`. */
-export async function findThreads(
-  caller: Caller,
-  tools: CommandTools,
-  max: number,
-  matches: (thread: ListedThread) => boolean = () => true,
-): Promise<{ threads: ThreadRun[]; rest: number }> {
+export async function findThreads(caller: Caller, tools: CommandTools, max: number, matches?: ThreadFilter) {
   const visible = await visibleThreads(caller, tools, matches);
   const ids = visible.slice(0, max).map(({ id }) => id);
   const threads = await tools.intake.read(caller, ({ runs }) => runs.loadAll(ids, threadRun));

@@ -2,11 +2,12 @@ import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { agentActions } from '../../jobs/agent/thread/buttons.ts';
 import { closedThreadMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
-import { jobName, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
+import { jobName, leftOutText, tooLongText, tooManyText } from '../../jobs/agent/thread/phrases.ts';
 import { acceptsInstructions, type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
 import { stateOf, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
 import { readTypedJob } from '../../jobs/typed-job.ts';
+import { canRead } from '../../jobs/visibility.ts';
 import { personName } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
@@ -58,7 +59,7 @@ const projectHere = ({ channel }: Caller, { projects }: CommandTools): string | 
   return here.kind === 'project' ? here.project.name : undefined;
 };
 
-/** [Instruct the agent], under help. */
+/** [Ask the agent], under help. */
 export const instructButton = defineButton({
   action: agentActions.instruct,
   may: 'agent',
@@ -66,17 +67,17 @@ export const instructButton = defineButton({
   run: async (_value, caller, tools) => openInstructModal(caller, tools),
 });
 
-/** Asks for a new job's instruction, or for the id of a job to follow. `project` is preselected. */
+/** Asks for a new job's request, or for the id of a job to follow. `project` is preselected. */
 export function instructView(
   { projects, project }: { projects: readonly Project[]; project: string | undefined },
   { channel: { id } }: Pick<Caller, 'channel'>,
 ): ModalView {
-  const replies = '; replies there instruct the agent.';
+  const replies = ', where replies ask the agent for more.';
   const intro: Part[] = id.startsWith('C')
     ? ['The job gets a thread in ', { channel: id }, replies]
     : [`The job gets a thread${replies}`];
   return formView({
-    title: 'Instruct the docs agent',
+    title: 'Ask the docs agent',
     submit: 'Start',
     callback: INSTRUCT_CALLBACK,
     intro: message([intro]),
@@ -124,7 +125,10 @@ export const sendShortcut: MessageShortcut = {
     if (first === undefined) {
       if (isClosed) return closedThreadMessage;
       agentProjects(tools.projects);
-      return noneFollowed;
+      return message([
+        'No followed agent job that you can see here takes requests, so nothing was sent. Follow one with ',
+        [{ code: '/docs-agent follow <job id>' }],
+      ]);
     }
     const about: ModalAbout = {
       under: { ts, rootTs, before },
@@ -139,12 +143,6 @@ async function textOf({ content }: ShortcutMessage, { names, botUserId }: Comman
   return messageToMarkdown(content, known, { withoutMention: botUserId }).trim();
 }
 
-const noneFollowed = message([
-  'No followed job that you can see here takes instructions, so there is nowhere to send this. Follow one with ',
-  [{ code: '/docs-agent follow <job id>' }],
-]);
-
-/** Possible targets of a message. */
 interface SendTargets {
   /** Threads that follow a job and take instructions; `here` is that of the message. */
   threads: readonly ThreadRun[];
@@ -168,7 +166,7 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
   const isSole = others.length === 0;
   const isNew = sole?.value === NEW_JOB;
   const intro: Line = isNew
-    ? "This starts a new job, shown in this message's thread."
+    ? "This starts an agent job, which this message's thread follows."
     : ['It goes to ', { bold: sole?.label ?? '' }, '.'];
   const initial = here?.id ?? NEW_JOB;
   const fitting = cutShown(text, SLACK_LIMITS.inputInitialValue);
@@ -181,10 +179,10 @@ export function sendModalView({ text, ...targets }: SendTargets & { text: string
       ...(isSole ? [] : [choiceField({ block: 'thread', label: 'Job', choices, initial })]),
       textField({
         block: 'text',
-        label: 'Instruction',
+        label: 'Your request',
         hint:
           fitting === text
-            ? "The agent gets this text, and the job's thread shows its first words. Files and previews of private messages are not sent. Other messages of the thread are sent only if you agree."
+            ? "The agent gets this text, and the job's thread shows its first words. Files and previews of private messages aren't sent. I ask you before I send other messages of the thread."
             : 'The message is too long for this form, so its end is missing here.',
         multiline: true,
         initial: cleanInstruction(fitting) || undefined,
@@ -226,15 +224,21 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   };
   if (Object.keys(problems).length > 0) return { kind: 'problems', problems };
   const jobId = job && 'job' in job ? job.job.id : undefined;
-  const conversation = under && conversationFor(under, thread, caller);
+  const { id: channel } = caller.channel;
+  const around = under && tools.contextMode === 'ask' ? conversationFor(under, thread, caller) : undefined;
+  // Its author may have left since the form was opened. Nobody leaves a direct message.
+  const isReadable = around && (channel.startsWith('D') || (await canRead(channel, caller.user, tools)));
+  const conversation = isReadable ? around : undefined;
   await followJob({ thread, jobId, text, project, under, conversation }, caller, tools);
-  if (thread === undefined) return { kind: 'closed' };
+  const unread = around && !isReadable && `${leftOutText('unread')}, so only your text goes to the agent.`;
+  if (thread === undefined)
+    return unread ? { kind: 'closed', answer: message([unread]) } : { kind: 'closed' };
   const link = threadPermalink(thread, tools.workspaceUrl);
   const where: Part = link === undefined ? 'its thread' : { link, label: 'its thread' };
   const sent = `It goes to ${jobName(thread)}; the result appears in `;
-  const mayAsk = tools.contextMode === 'ask' && conversation !== undefined && under?.ts !== under?.rootTs;
-  const end = mayAsk ? '. I may ask you first about the rest of this thread.' : '.';
-  return { kind: 'closed', answer: message([[sent, where, end]]) };
+  const mayAsk = conversation !== undefined && under?.ts !== under?.rootTs;
+  const end = mayAsk ? '. I may ask you first about the other messages here.' : '.';
+  return { kind: 'closed', answer: message([[sent, where, end], unread]) };
 };
 
 export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(
@@ -273,10 +277,10 @@ export function projectFields(
   return [choiceField({ block: 'project', label: 'Project', choices, initial, ...optional })];
 }
 
-/** Cleans an instruction both when it is shown and when it is submitted, so nothing invisible is sent. */
+/** Cleans a request both when it is shown and when it is submitted, so nothing invisible is sent. */
 export const cleanInstruction = (text: string) => cleanText(text).trim();
 
-/** Returns the problem of an instruction while the person can still change it. The thread's job checks it again. */
+/** Returns the problem of a request while the person can still change it. The thread's job checks it again. */
 export function instructionProblem(
   text: string,
   thread: ThreadRun | undefined,

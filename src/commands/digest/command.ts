@@ -30,7 +30,6 @@ const flags = { project: projectFlag };
 /** What the buttons of a schedule do. */
 const actions = { preview: sendPreview, sendNow, change: openChangeModal, ...digestSchedules.actions };
 
-/** A subcommand whose only flag is the project. */
 const withProject = (
   verb: string,
   summary: string,
@@ -58,12 +57,11 @@ export const digestCommand = defineCommand({
     withProject('list', 'List and change scheduled digests', async (project, caller, tools) =>
       digestSchedules.list(await findSchedules(project, caller, tools), caller),
     ),
-    ofSchedule('preview', "Preview the channel's next digest privately", sendPreview),
+    ofSchedule('preview', "Preview the channel's digest of last week, for you alone", sendPreview),
     ofSchedule('run', "Post the channel's digest of last week now", sendNow),
     ofSchedule('pause', "Pause the channel's digest", actions.pause),
     ofSchedule('resume', "Resume the channel's digest", actions.resume),
-    // Its button asks first.
-    ofSchedule('remove', "Remove the channel's digest"),
+    ofSchedule('remove', "Remove the channel's digest", actions.askRemove),
     subcommand({
       args: { range: optional('text', '<range>') },
       flags,
@@ -140,12 +138,7 @@ async function sendPreview(
 }
 
 /** Posts a digest of typed dates here; if the app cannot post here, it uses the person's direct messages. */
-async function sendRange(
-  typed: string,
-  named: string | undefined,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<Message> {
+async function sendRange(typed: string, named: string | undefined, caller: Caller, tools: CommandTools) {
   const read = readRange(typed, tools.now());
   if ('problem' in read)
     return message([[read.problem], [{ code: '/docs-digest help' }, ' lists all commands.']]);
@@ -154,7 +147,8 @@ async function sendRange(
   const [project, ...others] = projects;
   if (project === undefined || others.length > 0) {
     const names = projects.map(({ name }) => name);
-    return chooseProjectMessage('Which project', names, `/docs-digest ${cut(singleLine(typed), 60)}`);
+    const reply = chooseProjectMessage('Which project', names, `/docs-digest ${cut(singleLine(typed), 60)}`);
+    throw new UserFacingError(reply, names);
   }
   const { range, today } = read;
   const site = siteOf(project, tools);

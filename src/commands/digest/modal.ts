@@ -1,8 +1,7 @@
-import { isDeepStrictEqual } from 'node:util';
 import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
-import { type ScheduleRun, scheduleKind, scheduleRun } from '../../jobs/digest/schedule/record.ts';
+import { type ScheduleRun, scheduleKind } from '../../jobs/digest/schedule/record.ts';
 import { changedMessage, scheduleNotes } from '../../jobs/digest/schedule/view.ts';
 import { earliestSafe, lastCompleteWeek } from '../../jobs/digest/weeks.ts';
 import { changeTimetable } from '../../jobs/schedule/record.ts';
@@ -13,7 +12,7 @@ import { checkboxField, formView } from '../../slack/modals.ts';
 import { cut, singleLine } from '../../slack/text.ts';
 import { projectFields } from '../agent/modal.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import type { Modal, ModalValues, SubmitResult } from '../registry.ts';
+import { defineModal, type ModalValues, type SubmitResult } from '../registry.ts';
 import {
   CANNOT_SEE,
   mayUse,
@@ -27,7 +26,7 @@ export const digestSchedules = scheduleCommands<ScheduleRun>({
   ...{ kind: scheduleKind, views: scheduleNotes },
   ...{ list: '/docs-digest list', short: 'digest', one: 'digest' },
   more: 'name the project to find them',
-  trouble: 'it cannot be posted',
+  trouble: "a digest can't be posted",
 });
 
 /** The subject of a project's digest, for display. */
@@ -84,19 +83,14 @@ export const changeModalView = (schedule: ScheduleRun): ModalView =>
     fields: commonFields(schedule),
   });
 
-/** The settings that a person chooses, and may change. */
-const settings = scheduleRun.pick({ timetable: true, sections: true, alerts: true });
-type Settings = z.infer<typeof settings>;
+type Settings = Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>;
 
-/** The metadata of the change modal: the schedule, and its settings when the modal was opened. */
-const changeAbout = z.object({ schedule: z.string(), shown: settings });
-type ChangeAbout = z.infer<typeof changeAbout>;
+/** The subject of the change modal. */
+const changeAbout = z.object({ schedule: z.string() });
 
 /** Opens the modal that changes a schedule. */
-export async function openChangeModal(schedule: ScheduleRun, caller: Caller, tools: CommandTools) {
-  const about: ChangeAbout = { schedule: schedule.id, shown: settings.parse(schedule) };
-  return tools.openModal(caller, changeModalView(schedule), about);
-}
+export const openChangeModal = async (schedule: ScheduleRun, caller: Caller, tools: CommandTools) =>
+  tools.openModal(caller, changeModalView(schedule), { schedule: schedule.id });
 
 function commonFields({ timetable, sections, alerts }: Settings): InputBlock[] {
   return [
@@ -105,35 +99,39 @@ function commonFields({ timetable, sections, alerts }: Settings): InputBlock[] {
       block: 'sections',
       label: 'Also include',
       choices: [
-        ...SECTIONS.map((value) => ({ label: sectionLabels[value], value })),
+        ...(['readers', 'pages'] as const).map((value) => ({ label: sectionLabels[value], value })),
         { label: 'A post about each unusual day', value: UNUSUAL_DAYS },
+        { label: sectionLabels.csv, value: 'csv' },
       ],
       initial: [...sections, ...(alerts ? [UNUSUAL_DAYS] : [])],
     }),
   ];
 }
 
-export const scheduleModal: Modal = {
+export const scheduleModal = defineModal({
   callbackId: CALLBACK_ID,
   may: 'digest',
+  about: changeAbout.optional(),
 
-  async submit(values, caller, tools, details) {
+  async submit(values, caller, tools, { about, ticked: { sections: ticked = [] } }) {
     const problems: Record<string, string> = {};
     const timetable = readSafeTimetable(values, tools.now(), problems);
-    const ticked = details.ticked.sections ?? [];
     const sections = SECTIONS.filter((section) => ticked.includes(section));
     const choices = timetable && { timetable, sections, alerts: ticked.includes(UNUSUAL_DAYS) };
-    if (details.about !== undefined) {
-      const about = changeAbout.parse(details.about);
-      return choices ? change(about, choices, caller, tools) : { kind: 'problems', problems };
-    }
-    const place = await readPlace(values, caller, tools, problems);
-    if (!place || !choices) return { kind: 'problems', problems };
-    const { project, channel } = place;
+    if (about !== undefined)
+      return choices ? change(about.schedule, choices, caller, tools) : { kind: 'problems', problems };
+    const { project: named, channel = '' } = values;
+    const known = projectsWithId(tools.projects);
+    // Without a choice of projects there is no field for one.
+    const [sole] = named === undefined && known.length === 1 ? known : [];
+    const project = sole ?? known.find(({ name }) => name === named);
+    if (!(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
+    else if (!project) problems[named === undefined ? 'channel' : 'project'] = 'Choose a project.';
+    if (!project || !choices || problems.channel) return { kind: 'problems', problems };
     const wanted = { ...choices, project: project.name, site: siteOf(project, tools), channel };
     return digestSchedules.create(wanted, caller, tools);
   },
-};
+});
 
 /** Returns the chosen timetable unless the week is not over then, or adds the problem with it. */
 function readSafeTimetable(values: ModalValues, nowMs: number, problems: Record<string, string>) {
@@ -144,42 +142,23 @@ function readSafeTimetable(values: ModalValues, nowMs: number, problems: Record<
   return undefined;
 }
 
-/** Returns the chosen project and channel, or adds the problems with them. */
-async function readPlace(
-  { project: named, channel = '' }: ModalValues,
-  caller: Caller,
-  tools: CommandTools,
-  problems: Record<string, string>,
-): Promise<{ project: Project; channel: string } | undefined> {
-  // Without a choice of projects there is no field for one.
-  const known = projectsWithId(tools.projects);
-  const project =
-    named === undefined && known.length === 1 ? known[0] : known.find(({ name }) => name === named);
-  if (!(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
-  else if (project === undefined) problems[named === undefined ? 'channel' : 'project'] = 'Choose a project.';
-  else return { project, channel };
-  return undefined;
-}
-
 async function change(
-  { schedule: id, shown }: ChangeAbout,
+  id: string,
   chosen: Settings,
   caller: Caller,
   tools: CommandTools,
 ): Promise<SubmitResult> {
-  const changed = (latest: ScheduleRun) =>
-    [shown, chosen].some((known) => isDeepStrictEqual(known, settings.parse(latest)))
-      ? {
-          ...changeTimetable(latest, chosen.timetable, tools.now()),
-          ...chosen,
-          alert: chosen.alerts ? latest.alert : undefined,
-        }
-      : undefined;
-  const { before, after } = await digestSchedules.save(id, caller, tools, changed, 'changed');
-  if (after === undefined) {
-    const text = 'It was changed in the meantime. Close this and choose [Change] again.';
-    return { kind: 'problems', problems: { time: text } };
-  }
+  const { before, after = before } = await digestSchedules.save(
+    id,
+    caller,
+    tools,
+    (latest: ScheduleRun) => ({
+      ...changeTimetable(latest, chosen.timetable, tools.now()),
+      ...chosen,
+      alert: chosen.alerts ? latest.alert : undefined,
+    }),
+    'changed',
+  );
   // The digest of this week was next, and now that of a later week is.
   const week = lastCompleteWeek(before.nextAtMs);
   const isLeftOut = after.state === 'active' && lastCompleteWeek(after.nextAtMs).name > week.name;

@@ -10,18 +10,19 @@ type ReadOption<Value> = Parsed<Value, string>;
 
 const unclear = (problem: string) => ({ kind: 'unclear', problem }) as const;
 
-/** Parses the label of an export: one line of 1 to 100 code points, trimmed. */
+/** Parses the version of an export, its label: one line of 1 to 100 code points, trimmed. */
 export function readVersion(text: string): ReadOption<string> {
   const version = stripInvisible(text)
     .replace(/[\u00A0\u2007\u202F]/gu, ' ')
     .trim();
   if (version.replace(/\p{Cf}|\s/gu, '') === '')
-    return unclear('The label is empty. Type one, such as 1.2 or spring release.');
-  if (unprintable.test(version)) return unclear('A label must fit on one line. Remove line breaks and tabs.');
+    return unclear('The version is empty. Type one, such as 1.2 or spring release.');
+  if (unprintable.test(version))
+    return unclear('A version must fit on one line. Remove line breaks and tabs.');
   const length = Array.from(version).length;
   if (length <= limits.versionLength) return ok(version);
   return unclear(
-    `A label has at most ${limits.versionLength} characters, and this one has ${length}. Shorten it.`,
+    `A version has at most ${limits.versionLength} characters, and this one has ${length}. Shorten it.`,
   );
 }
 
@@ -98,7 +99,6 @@ const notAPath = (piece: string) =>
 
 const displayText = (piece: string) => cut(singleLine(piece.toWellFormed()), 50);
 
-/** Parses an option if it was typed. */
 const whenTyped =
   <Value>(read: (typed: string) => ReadOption<Value>) =>
   (typed: string | undefined) =>

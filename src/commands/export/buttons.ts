@@ -1,6 +1,6 @@
 import type { KnownBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
-import { deployButtons } from '../../jobs/deployment/view.ts';
+import { deployRows } from '../../jobs/deployment/view.ts';
 import { earlierAttemptMessage, site, unchangedProgressMessage } from '../../jobs/export/progress-view.ts';
 import {
   advance,
@@ -26,7 +26,8 @@ import { type Message, message, moment, type Part, preformatted } from '../../sl
 import { formView, reportView, textField } from '../../slack/modals.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
-import { defineButton, type Modal } from '../registry.ts';
+import { defineButton, defineModal } from '../registry.ts';
+import { exportModalView } from './modal.ts';
 import { acceptExport, findExportJob, findRunOfJob } from './start.ts';
 
 /** What a click on a run's button does: `stale` if the run changed since it was loaded. */
@@ -75,6 +76,9 @@ const resume = (run: ExportRun, changes: Parameters<typeof advance>[1], nowMs: n
   privately: run.privately || (run.ending?.kind === 'done' && run.ending.privately === true),
 });
 
+const resumed = (run: ExportRun, state: 'watching' | 'bundling', nowMs: number) =>
+  resume(run, { state, kept: true, resumed: run.resumed + 1 }, nowMs);
+
 /** Requests a further link, whose message replaces that of the present one. */
 const relink = (run: ExportRun, nowMs: number): ExportRun => {
   const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : run.earlier;
@@ -84,7 +88,7 @@ const relink = (run: ExportRun, nowMs: number): ExportRun => {
 /** More mentions in one message would be noise. */
 const MAX_WATCHERS = 20;
 
-/** A click on [Refresh] is answered by a poll of at most this age. */
+/** A click on [Check now] is answered by a poll of at most this age. */
 const FRESH_POLL_MS = 2000;
 
 const isMentioned = (run: ExportRun, userId: string) =>
@@ -104,26 +108,31 @@ type Transition = (run: ExportRun, by: Person, nowMs: number) => ExportRun | und
 const endedAs = ({ state, ending }: ExportRun, ...kinds: Ending['kind'][]) =>
   state === 'ended' && ending !== undefined && kinds.includes(ending.kind);
 
+/** It failed or did not start: starts it once more. */
+const tryAgain: Transition = (run, _by, nowMs) => {
+  const isBroken = endedAs(run, 'broken') && run.jobId === undefined;
+  const canRestart = isBroken || endedAs(run, 'failed', 'notStarted', 'lost');
+  return canRestart && run.domain !== '' ? restart(run, nowMs) : undefined;
+};
+
 /** What the buttons do, by name. */
 export const transitions = {
+  tryAgain,
+  /** The same after the person has confirmed that it may run twice. */
   startAgain: (run, by, nowMs) =>
-    run.state === 'unknown' ? withAnswer(restart(run, nowMs), run, by, 'startAgain') : undefined,
+    run.state === 'unknown'
+      ? withAnswer(restart(run, nowMs), run, by, 'startAgain')
+      : tryAgain(run, by, nowMs),
   leave: (run, by, nowMs) =>
     run.state === 'unknown' ? withAnswer(endRun(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,
-  /** It failed or did not start: starts it once more. */
-  tryAgain: (run, _by, nowMs) => {
-    const isBroken = endedAs(run, 'broken') && run.jobId === undefined;
-    const canRestart = isBroken || endedAs(run, 'failed', 'notStarted', 'lost');
-    return canRestart && run.domain !== '' ? restart(run, nowMs) : undefined;
+  /** Resumes a watch that ended before the job. */
+  checkNow: (run, _by, nowMs) =>
+    endedAs(run, 'gaveUp', 'broken') && run.jobId !== undefined ? resumed(run, 'watching', nowMs) : undefined,
+  /** Replaces a link that expires or has expired, or makes the one that could not be made. */
+  newLink: (run, _by, nowMs) => {
+    if (endedAs(run, 'noLink')) return resumed(run, 'bundling', nowMs);
+    return endedAs(run, 'done') ? relink(run, nowMs) : undefined;
   },
-  /** Resumes a watch that ended before the job, or a link that could not be made. */
-  checkNow: (run, _by, nowMs) => {
-    if (!endedAs(run, 'gaveUp', 'noLink', 'broken') || run.jobId === undefined) return undefined;
-    const state = endedAs(run, 'noLink') ? 'bundling' : 'watching';
-    return resume(run, { state, kept: true, resumed: run.resumed + 1 }, nowMs);
-  },
-  /** Replaces a link that expires or has expired. */
-  newLink: (run, _by, nowMs) => (endedAs(run, 'done') ? relink(run, nowMs) : undefined),
   /** Mentions one more person in the ending. */
   notify: (run, by) => {
     if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= MAX_WATCHERS)
@@ -154,7 +163,7 @@ const toTransition =
       if (reply !== undefined) return reply;
     } else if ((await tools.intake.resume(next, caller)).kind === 'stale') return 'stale';
     await tools.audit({ subject: site(run), job: run.jobId, result: 'accepted' });
-    return name === 'notify' ? willMention : undefined;
+    return name === 'notify' ? willMention(run, caller.user) : undefined;
   };
 
 /** The buttons that apply to a start even if its watch was resumed later. */
@@ -165,7 +174,7 @@ function unchangedMessage(name: TransitionName, run: ExportRun, attempt: number,
   if (forAttempt.includes(name)) {
     if (attempt !== run.attempt) return earlierAttemptMessage;
     if (name === 'notify' && run.state !== 'ended')
-      return isMentioned(run, caller.user.id) ? willMention : mentionsFull;
+      return isMentioned(run, caller.user.id) ? willMention(run, caller.user) : mentionsFull;
     return run.state === 'bundling' ? linkBeingMade : unchangedProgressMessage(run);
   }
   if (name === 'newLink' && run.state === 'bundling') return linkBeingMade;
@@ -175,11 +184,12 @@ function unchangedMessage(name: TransitionName, run: ExportRun, attempt: number,
 /** The first click on the question of this attempt counts. */
 function handledByMessage({ answer }: ExportRun, attempt: number, { user }: Caller): Message | undefined {
   if (answer?.attempt !== attempt || answer.action === 'late') return handledMessage(undefined, user.id);
-  const did = { leave: 'chose to leave it', startAgain: 'started it again', watchIt: 'found it' };
+  const did = { leave: 'chose not to start it again', startAgain: 'started it anyway', watchIt: 'found it' };
   return handledMessage({ id: answer.byId, name: answer.by, did: did[answer.action] }, user.id);
 }
 
-const willMention = message(["I'll mention you when it ends."]);
+const willMention = ({ requester }: ExportRun, { id }: Person) =>
+  message([requester.id === id ? "You'll be mentioned anyway." : "I'll mention you when it ends."]);
 
 const mentionsFull = message([
   `${MAX_WATCHERS} more people are already mentioned when it ends, which is the limit. Look in this thread then.`,
@@ -198,6 +208,7 @@ const ownLinkButton = defineRunButton(exportActions.ownLink, async (run, { attem
   const link: ExportRun = {
     ...newExportRun(run, request, { links: 'requester', now: tools.now }),
     ...{ job: 'link', people: [], state: 'bundling', claim: idOf('link', run.id, caller.user.id) },
+    siteDomain: run.siteDomain,
   };
   const acceptance = await tools.intake.start(link, caller);
   if (acceptance.kind !== 'claimed') return linkOnItsWay;
@@ -207,7 +218,6 @@ const ownLinkButton = defineRunButton(exportActions.ownLink, async (run, { attem
 
 const linkOnItsWay = message(['Your own link is on its way, by direct message.']);
 
-/** To a person whose link was sent by direct message. */
 function linkSentMessage({ ending }: ExportRun): Message {
   const time = ending?.kind === 'done' ? ending.linkEndsAtMs : undefined;
   const until = time === undefined ? [] : [', and it works until ', moment(time)];
@@ -217,7 +227,7 @@ function linkSentMessage({ ending }: ExportRun): Message {
 /** The value of a link's buttons: the number of the link that they were shown for. */
 export const linkButton = z.object({ v: z.literal(1), run: z.string(), made: z.number().int() });
 
-/** [New link] and [Get the link] in a direct message. A second click finds the link in progress. */
+/** [New link] in a direct message. A second click finds the link in progress. */
 const newOwnLinkButton = defineButton({
   action: linkActions.again,
   may: 'export',
@@ -252,7 +262,7 @@ const whileOpen =
     return click(run, button, caller, tools);
   };
 
-/** [It's there: watch it]: slash commands do not work in threads, so a modal asks for the id. */
+/** [It started: watch it]: slash commands do not work in threads, so a form asks for the id. */
 const watchItButton = defineRunButton(
   exportActions.watchIt,
   whileOpen((run, button, caller, tools) => tools.openModal(caller, watchView(run), button)),
@@ -263,7 +273,7 @@ export const watchView = (run: ExportRun) =>
     title: 'Watch the export',
     submit: 'Watch it',
     callback: WATCH_MODAL,
-    intro: message([`The export of ${site(run)} that you found in the platform's dashboard.`]),
+    intro: message([`Which export of ${site(run)} did you find in the platform's dashboard?`]),
     fields: [
       textField({
         block: 'job',
@@ -274,19 +284,19 @@ export const watchView = (run: ExportRun) =>
   });
 
 /** The export continues with the job that the person entered. */
-export const watchModal: Modal = {
+export const watchModal = defineModal({
   callbackId: WATCH_MODAL,
   may: 'export',
+  about: runButton,
 
-  async submit(values, caller, tools, details) {
-    const button = runButton.parse(details.about);
+  async submit(values, caller, tools, { about: button }) {
     const { project } = await loadExport(button, caller, tools);
     const read = await findExportJob(readTypedJob(values.job ?? ''), project, caller, tools);
     return 'problem' in read
       ? { kind: 'problems', problems: { job: read.problem } }
       : { kind: 'closed', answer: await clickRun(button, caller, tools, toWatch(read.job.id)) };
   },
-};
+});
 
 const toWatch = (jobId: string) =>
   whileOpen(async (run, _button, caller, tools) => {
@@ -301,11 +311,16 @@ const toWatch = (jobId: string) =>
     return undefined;
   });
 
-/** The settings for a self-hosted deployment. Its modal has the link, so only people with the link may open it. */
-const settingsButton = defineRunButton(exportActions.settings, async (run, _button, caller, tools) => {
+/** [Start another]: the form, filled in as it was for this export. */
+const anotherButton = defineRunButton(exportActions.another, async (run, _button, caller, tools) =>
+  tools.openModal(caller, exportModalView(run, caller, tools)),
+);
+
+/** The values for a self-hosted deployment. The form has the link, so only people with the link may open it. */
+const valuesButton = defineRunButton(exportActions.settings, async (run, _button, caller, tools) => {
   const done = latestLink(run);
   if (done?.privately && run.requester.id !== caller.user.id)
-    return message(['This link went to somebody else. Click [Get my own link] in the thread.']);
+    return message(['This link went to somebody else. Choose [Get my own link] in the thread.']);
   const url = done && (await tools.loadLink(done.link));
   if (url === undefined) return noLink;
   const { deployments = [] } = tools.projects.find(({ name }) => name === run.project) ?? {};
@@ -317,7 +332,7 @@ const settingsButton = defineRunButton(exportActions.settings, async (run, _butt
 });
 
 const noLink = message([
-  'The settings need a working link, and this export has none right now. Click [New link]; once it appears, open the settings again.',
+  'The Helm values need a working link, and this export has none right now. Choose [New link], then open them again.',
 ]);
 
 /** The `staticExport` section, ready to copy, the deployments that this person may update, and the features of each setup. */
@@ -333,18 +348,20 @@ export function settingsView(
   const loads = 'The deployment loads the bundle when it starts';
   const life: Part[] =
     endsAtMs === undefined ? [`${loads}.`] : [`${loads}; the link works until `, moment(endsAtMs), '.'];
+  const end = endsAtMs === undefined ? 'Once its link expires' : 'After that';
   const blocks: KnownBlock[] = [
     ...message([
-      [{ bold: `For the configuration of the deployment that serves ${site(run)}` }],
-      [...life, ' Anyone who has it can download the bundle. Export again when new content is published.'],
+      [{ bold: `For a site that you host: ${site(run)}` }],
+      [...life, ` ${end}, a pod that restarts finds no bundle.`],
+      'Copy the bundle to your own storage first, and put its address there into bundleUrl.',
     ]).blocks,
     preformatted(section),
     ...(deployments.length === 0
       ? []
-      : message(['Or let me update a deployment:'], deployButtons(run.id, deployments)).blocks),
+      : [...message(['Or let me send it:']).blocks, ...deployRows(run, deployments)]),
     ...message([[{ bold: 'What works where' }], ...features]).blocks,
   ];
-  return reportView('Deployment settings', blocks);
+  return reportView('Helm values', blocks);
 }
 
 /** From the platform's description of static exports; a table is wider than a phone. */
@@ -368,5 +385,6 @@ export const runButtons = [
   ownLinkButton,
   newOwnLinkButton,
   watchItButton,
-  settingsButton,
+  anotherButton,
+  valuesButton,
 ];

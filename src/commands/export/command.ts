@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { runningExports } from '../../jobs/export/feature.ts';
 import { exportActions, exportRun, linkActions, useDomain } from '../../jobs/export/record.ts';
 import { exportScheduleActions } from '../../jobs/export-schedule/record.ts';
+import { requestRunId } from '../../jobs/visibility.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
@@ -37,7 +38,7 @@ export const exportCommand = defineCommand({
       tooManyArgs: (_typed, flags) =>
         flags.has('version')
           ? [
-              'Type one domain, and quotes around a label of several words: ',
+              'Type one domain, and quotes around a version of several words: ',
               { code: `--version ${exportFlags.version.example}` },
             ]
           : [
@@ -96,7 +97,7 @@ const exportSiteButton = defineButton({
 });
 
 /**
- * [Use it] under an unclear domain, the choices under an unknown one, [Export …] under a mention, and [Start another]
+ * The buttons under an unclear domain, the choices under an unknown one, [Export …] under a mention, and [Start another]
  * for a person whose export is already running.
  */
 const domainButtons = (['useDomain', 'useTyped', 'startAnother'] as const).map((name) =>
@@ -105,10 +106,16 @@ const domainButtons = (['useDomain', 'useTyped', 'startAnother'] as const).map((
     may: 'export',
     value: useDomain,
     closesQuestion: 'remove',
-    run({ request, chosen, ...wanted }, caller, tools) {
+    async run({ request, chosen, ...wanted }, caller, tools) {
       const another = name === 'startAnother';
-      const requestId = `${request} ${another ? 'another' : 'use'}`;
-      return start(wanted, { ...caller, requestId }, tools, { isSure: another || chosen === true, another });
+      const first = { ...caller, requestId: `${request} ${another ? 'another' : 'use'}` };
+      // [Export it] stays: after a double click, a click is a new request, which the claim of a running export stops.
+      const known = another
+        ? undefined
+        : await tools.intake.loadKnown(requestRunId(first), exportRun, caller);
+      const isNew = known !== undefined && known.state !== 'accepted' && known.state !== 'postingCard';
+      const isSure = another || chosen === true;
+      return start(wanted, isNew ? caller : first, tools, { isSure, another });
     },
   }),
 );
@@ -123,7 +130,9 @@ async function start(
   const resolved = resolveRequest(request, caller, tools, isSure);
   if (resolved.kind === 'target') return startExport(resolved.target, caller, tools, another);
   if (resolved.kind !== 'missing') return resolved.answer;
-  const view = exportModalView({ ...request, domain: resolved.domain }, caller, tools);
+  const asked = { ...request, domain: resolved.domain };
+  const required = resolved.field === 'project' ? 'project' : undefined;
+  const view = exportModalView(asked, caller, tools, required);
   return tools.openModal(caller, view);
 }
 

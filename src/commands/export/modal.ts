@@ -13,11 +13,12 @@ import { type ExportRequest, resolveRequest, startExport } from './start.ts';
 
 const START_MODAL = 'export.start';
 
-/** Asks for the options that a command without a domain, or without a clear project, left open. */
+/** Asks for the options that a command without a domain, or without a clear project, left open: then it is `required`. */
 export function exportModalView(
   { domain, project, version, paths, privately }: Partial<ExportRequest>,
   { user, channel }: Pick<Caller, 'user' | 'channel'>,
   { projects, docsDomain, links }: Pick<CommandTools, 'projects' | 'docsDomain' | 'links'>,
+  required?: 'project',
 ): ModalView {
   const sole = soleDomain(projects);
   const mayShare = links === 'thread' && user.fullMember;
@@ -31,8 +32,8 @@ export function exportModalView(
       !mayShare && 'The download link goes to you, by direct message.',
     ]),
     fields: [
-      ...siteFields({ domain: domain ?? docsDomain, project }, projects),
-      ...contentFields({ version, paths }, 'Such as "spring release".'),
+      ...siteFields({ domain: domain ?? docsDomain, project }, projects, required),
+      ...contentFields({ version, paths }, 'A name for this export, such as "spring release".'),
       ...(mayShare ? [linkField(privately)] : []),
     ],
   });
@@ -42,28 +43,35 @@ export function exportModalView(
 export const siteFields = (
   { domain, project }: { domain: string | undefined; project?: string | undefined },
   projects: readonly Project[],
+  required?: 'project',
 ): InputBlock[] => [
   ...(soleDomain(projects) === undefined ? [domainField(domain, projects)] : []),
-  ...projectField(project, projects),
+  ...projectField(project, projects, required === 'project' || soleDomain(projects) !== undefined),
 ];
 
-/** Returns the fields for the label and the pages. */
+/** Returns the fields for the version and the pages. */
 export const contentFields = (
   { version, paths }: Pick<ExportRequest, 'version' | 'paths'>,
-  labelHint: string,
+  versionHint: string,
 ): InputBlock[] => [
-  textField({
-    ...{ block: 'version', label: 'Label', hint: labelHint },
-    ...{ optional: true, initial: version },
-  }),
+  textField({ block: 'version', label: 'Version', hint: versionHint, optional: true, initial: version }),
   textField({
     block: 'paths',
-    label: 'Pages',
+    label: 'Paths',
     hint: 'Page paths, separated by commas. Leave blank for all pages.',
     placeholder: '/guides, /api',
-    ...{ optional: true, multiline: true, initial: paths?.join(', ') },
+    optional: true,
+    multiline: true,
+    initial: paths && fittingPaths(paths),
   }),
 ];
+
+/** Returns the paths as a field takes them, which is never shorter than they were typed. */
+function fittingPaths(paths: readonly string[]): string | undefined {
+  const short = paths.map((path) => (path === '/' ? path : path.replace(/^\/(?!\/)/, '')));
+  const texts = [paths.join(', '), paths.join(','), short.join(',')];
+  return texts.find((text) => text.length <= SLACK_LIMITS.inputInitialValue);
+}
 
 /** Only channels have a name for everybody; requests in other places may use the person's direct messages. */
 function placeParts(channelId: string): Part[] {
@@ -92,7 +100,7 @@ const allowedDomains = (projects: readonly Project[]): string[] =>
     : projects.flatMap(({ domains = [] }) => domains);
 
 /** The only domain that can be exported here, so that there is no choice. */
-function soleDomain(projects: readonly Project[]): string | undefined {
+export function soleDomain(projects: readonly Project[]): string | undefined {
   const [only, ...others] = new Set(allowedDomains(projects));
   return others.length === 0 ? only : undefined;
 }
@@ -108,12 +116,17 @@ function domainField(initial: string | undefined, projects: readonly Project[]):
 }
 
 /** Returns the field for the project; none if the domain determines it. */
-function projectField(named: string | undefined, projects: readonly Project[]): InputBlock[] {
+function projectField(
+  named: string | undefined,
+  projects: readonly Project[],
+  isRequired: boolean,
+): InputBlock[] {
   const domains = allowedDomains(projects);
   const isUnambiguous = domains.length > 0 && new Set(domains).size === domains.length;
   if (isUnambiguous) return [];
+  const known = projectNamed(projects, named ?? '')?.name;
   const hint = 'Only needed if several projects have this domain.';
-  return projectFields(projects, projectNamed(projects, named ?? '')?.name, { hint, optional: true });
+  return projectFields(projects, known, isRequired ? {} : { hint, optional: true });
 }
 
 export const exportModal: Modal = {

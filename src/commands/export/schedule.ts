@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { InputBlock, ModalView } from '@slack/types';
+import { z } from 'zod';
 import {
   type ExportSchedule,
   exportNow,
@@ -10,6 +11,7 @@ import {
 } from '../../jobs/export-schedule/record.ts';
 import { exportScheduleViews } from '../../jobs/export-schedule/view.ts';
 import { changeTimetable } from '../../jobs/schedule/record.ts';
+import { listNames } from '../../jobs/wording-view.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
@@ -18,24 +20,26 @@ import { cut, singleLine } from '../../slack/text.ts';
 import { idOf } from '../../store/keys.ts';
 import { asCode, invalid, ok, type Parsed, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';
-import type { Modal, SubmitResult } from '../registry.ts';
+import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
 import {
   CANNOT_SEE,
   mayUse,
   placeField,
+  type RunSchedule,
   readTimetable,
   scheduleCommands,
   timetableFields,
   zoneOf,
 } from '../schedule.ts';
 import { exportFlags } from './args.ts';
-import { contentFields, readTarget, siteFields } from './modal.ts';
+import { contentFields, readTarget, siteFields, soleDomain } from './modal.ts';
 
 const schedules = scheduleCommands<ExportSchedule>({
   ...{ kind: exportScheduleKind, views: exportScheduleViews },
   ...{ list: '/docs-export schedule list', short: 'export', one: 'schedule' },
   more: 'their channels list them first',
   trouble: 'an export fails',
+  limit: 'exportSchedulesPerPerson',
 });
 
 const CALLBACK_ID = 'export.schedule';
@@ -61,12 +65,11 @@ function settingFields(
   );
   return [
     ...timetableFields(timetable, true, projectsWithId(known).length > 0),
-    ...contentFields({ version, paths }, 'Such as "nightly {date}". The day replaces {date}.'),
     ...(choices.length === 0
       ? []
       : [
           checkboxField({
-            ...{ block: 'deployments', label: 'Update after each export' },
+            ...{ block: 'deployments', label: 'Then deploy to' },
             ...(choices.length > MAX_DEPLOYMENTS && {
               hint: `Only ${MAX_DEPLOYMENTS} fit here.${isOne ? '' : ' [Change] shows those of one project.'}`,
             }),
@@ -74,6 +77,7 @@ function settingFields(
             initial: choices.map(({ value }) => value).filter((one) => deployments.includes(nameIn(one))),
           }),
         ]),
+    ...contentFields({ version, paths }, 'Such as "nightly {date}". The day replaces {date}.'),
   ];
 }
 
@@ -88,7 +92,7 @@ export function createScheduleView(
 ): ModalView {
   const timetable = { time: '06:00', zone };
   return formView({
-    title: 'Schedule an export',
+    title: titleOf('Schedule', soleDomain(projects) ?? 'an export'),
     submit: 'Schedule',
     callback: CALLBACK_ID,
     fields: [
@@ -99,6 +103,9 @@ export function createScheduleView(
   });
 }
 
+/** A title that names the site. */
+const titleOf = (verb: string, site: string) => cut(`${verb} ${singleLine(site)}`, SLACK_LIMITS.modalTitle);
+
 /** Asks for changes of a schedule. */
 export const changeScheduleView = (
   run: ExportSchedule,
@@ -106,7 +113,7 @@ export const changeScheduleView = (
   mayDeploy = true,
 ): ModalView =>
   formView({
-    title: 'Change a schedule',
+    title: titleOf('Change', run.site),
     submit: 'Change',
     callback: CALLBACK_ID,
     intro: message([[{ bold: cut(singleLine(run.site), 80) }, ' in ', { channel: run.channel }]]),
@@ -117,14 +124,20 @@ export const changeScheduleView = (
     ),
   });
 
-/** If a schedule updates deployments, only a person who may update them can change or run it. */
-const requireDeploy = async (
-  { site, deployments }: Pick<ExportSchedule, 'site' | 'deployments'>,
-  tools: CommandTools,
-) => deployments.length > 0 && (await tools.requirePermission('deploy', site));
+/** If a schedule deploys, only a person who may deploy can let it work. */
+async function requireDeploy(run: Pick<ExportSchedule, 'site' | 'deployments'>, tools: CommandTools) {
+  const why = `This schedule deploys to ${listNames([...new Set(run.deployments)])}.`;
+  if (run.deployments.length > 0) await tools.requirePermission('deploy', run.site, why);
+}
+
+const forDeployers =
+  (action: RunSchedule<ExportSchedule>): RunSchedule<ExportSchedule> =>
+  async (run, caller, tools) => {
+    await requireDeploy(run, tools);
+    return action(run, caller, tools);
+  };
 
 async function openChange(run: ExportSchedule, caller: Caller, tools: CommandTools): Promise<undefined> {
-  await requireDeploy(run, tools);
   const mayDeploy = await tools.hasPermission('deploy');
   return tools.openModal(caller, changeScheduleView(run, tools.projects, mayDeploy), run.id);
 }
@@ -139,7 +152,9 @@ export const exportScheduleModal: Modal = {
     const known = typeof about === 'string' ? await schedules.load(about, caller, tools) : undefined;
     const { channel = '' } = values;
     if (!known && !(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
-    const timetable = readTimetable(values, problems, true);
+    const { time, zone } = known?.timetable ?? {};
+    // A form without a time is about updates of the site; if the person chooses a day there, the last time counts.
+    const timetable = readTimetable({ time, zone, ...values }, problems, true);
     const site = known && { domain: known.site, project: known.project };
     const isPrivate = known?.privately ?? !caller.user.fullMember;
     // The first export shows whether the platform knows the domain.
@@ -155,13 +170,13 @@ export const exportScheduleModal: Modal = {
     if (target && timetable?.afterUpdates && !isUpdated)
       problems.day = "I can't update this site: my settings don't have its project's ID.";
     const chosen = ticked.deployments ?? [];
-    if (target && chosen.some((one) => !one.startsWith(`${target.project} `)))
+    const inSettings = tools.projects.find(({ name }) => name === target?.project)?.deployments ?? [];
+    if (target && chosen.some((one) => !inSettings.some(({ name }) => one === `${target.project} ${name}`)))
       problems.deployments = `Choose deployments of ${cut(target.project, 40)}, the project of this site.`;
     // The form about a schedule has no field for its site.
     const ofSite = problems.domain ?? problems.project;
     if (known && ofSite) return { kind: 'closed', answer: message([ofSite]) };
     if (!target || !timetable || Object.keys(problems).length > 0) return { kind: 'problems', problems };
-    const inSettings = tools.projects.find(({ name }) => name === target.project)?.deployments ?? [];
     // If the settings have no deployment left, the form has no field for them.
     const kept = known?.deployments.filter((one) => inSettings.some(({ name }) => name === one)) ?? [];
     const deployments = ticked.deployments?.map(nameIn) ?? kept;
@@ -197,9 +212,7 @@ async function change(
   return { kind: 'closed', answer: after && exportScheduleViews.changed(after) };
 }
 
-/** Exports now, unless an export of the schedule is running. */
 async function runNow(run: ExportSchedule, caller: Caller, tools: CommandTools): Promise<Message> {
-  await requireDeploy(run, tools);
   const begin = (latest: ExportSchedule) =>
     isExporting(latest) || latest.ownerLeft ? undefined : exportNow(latest, tools.now());
   const { before, after } = await schedules.save(run.id, caller, tools, begin, 'run now');
@@ -210,20 +223,41 @@ async function runNow(run: ExportSchedule, caller: Caller, tools: CommandTools):
     : message([[{ bold: 'Exporting already' }, ...place]]);
 }
 
-/** What the buttons of a schedule do. */
-const actions = { runNow, change: openChange, ...schedules.actions };
-export const exportScheduleButtons = schedules.buttons('export', exportScheduleActions, actions);
-
-/** What a verb does to the channel's schedule. [Remove] asks for confirmation, so its verb shows the button. */
-const verbs = {
-  ...{ list: undefined, run: runNow, pause: actions.pause, resume: actions.resume, remove: undefined },
+const actions = {
+  ...schedules.actions,
+  runNow: forDeployers(runNow),
+  change: forDeployers(openChange),
+  resume: forDeployers(schedules.actions.resume),
+  takeOver: forDeployers(schedules.actions.takeOver),
 };
+/** Opens the form of a new schedule. */
+async function openNew(caller: Caller, tools: CommandTools) {
+  const [zone, mayDeploy] = await Promise.all([zoneOf(caller, tools), tools.hasPermission('deploy')]);
+  return tools.openModal(caller, createScheduleView(zone, caller, tools, mayDeploy));
+}
+
+/** [Schedule an export], on Home. */
+const setUpButton = defineButton({
+  action: exportScheduleActions.setUp,
+  may: 'export',
+  value: z.object({ v: z.literal(1) }),
+  run: (_value, caller, tools) => openNew(caller, tools),
+});
+
+export const exportScheduleButtons = [
+  setUpButton,
+  ...schedules.buttons('export', exportScheduleActions, actions),
+];
+
+/** What a verb does to the channel's schedule. Before a removal, an answer asks. */
+const { runNow: run, pause, resume, askRemove: remove } = actions;
+const verbs = { list: undefined, run, pause, resume, remove };
 const VERBS = Object.keys(verbs) as (keyof typeof verbs)[];
 
 function readVerb(typed: string | undefined): Parsed<keyof typeof verbs | undefined> {
   const verb = VERBS.find((one) => one === typed?.toLowerCase());
   if (typed === undefined || verb !== undefined) return ok(verb);
-  return invalid("I don't know ", asCode(typed), '. A modal asks for the site: type ', {
+  return invalid("I don't know ", asCode(typed), '. A form asks for the site: type ', {
     code: '/docs-export schedule',
   });
 }
@@ -235,10 +269,7 @@ export const exportScheduleCommand = subcommand({
   summary: 'Export a site on schedule',
   example: '/docs-export schedule',
   async run({ verb }, caller, tools) {
-    if (verb === undefined) {
-      const [zone, mayDeploy] = await Promise.all([zoneOf(caller, tools), tools.hasPermission('deploy')]);
-      return tools.openModal(caller, createScheduleView(zone, caller, tools, mayDeploy));
-    }
+    if (verb === undefined) return openNew(caller, tools);
     const visible = await schedules.find(caller, tools);
     if (verb === 'list') return schedules.list(visible, caller);
     return schedules.inChannel(visible, caller, tools, verbs[verb]);

@@ -64,7 +64,11 @@ export function resolveRequest(
     if (typed.trim() === '') return { kind: 'missing', field: 'domain', problem: what };
     const fix = suggested === undefined ? 'Type it like docs.acme.com.' : `Did you mean ${suggested}?`;
     // Without the button the person types it.
-    const use = targetButtons('Use it', { ...request, domain: suggested ?? '', request: requestId });
+    const use = targetButtons(`Export ${suggested}`, {
+      ...request,
+      domain: suggested ?? '',
+      request: requestId,
+    });
     const problem = `${cut(singleLine(typed), 40)} isn't a host name. ${fix}`;
     return refused('domain', problem, badDomainMessage(typed, suggested, use));
   }
@@ -115,7 +119,7 @@ const askWhetherMeant = (
 ): Message =>
   message(
     [[`I don't know ${wanted.domain}. Did you mean `, { code: meant }, '? Nothing was started.']],
-    [...targetButtons(meant, { ...wanted, domain: meant }), ...others],
+    [...targetButtons(`Export ${meant}`, { ...wanted, domain: meant }), ...others],
   );
 
 /**
@@ -168,7 +172,6 @@ export async function acceptExport(
   throw new UserFacingError(message([text], openThreadButton(exportActions.openThread, thread)));
 }
 
-/** The reply if the `other` run has the same export as `run`. */
 async function alreadyRunningReply(
   other: ExportRun | undefined,
   run: ExportRun,
@@ -197,7 +200,10 @@ export async function watchExport(
   if (found.kind === 'unknownProject') return message([[unknownProjectText(named ?? '', found.known)]]);
   if (found.kind !== 'project') {
     const names = tools.projects.slice(0, MAX_LISTED_NAMES).map(({ name }) => name);
-    return chooseProjectMessage('Which project is it in', names, `/docs-export watch ${jobId}`);
+    throw new UserFacingError(
+      chooseProjectMessage('Which project is it in', names, `/docs-export watch ${jobId}`),
+      names,
+    );
   }
   const project = found.project.name;
   const other = await findRunOfJob({ project, jobId }, caller, tools);
@@ -206,7 +212,7 @@ export async function watchExport(
   return startExport({ project, domain, version, paths, privately, jobId }, caller, tools);
 }
 
-/** Returns the run of an export job. If that run is at work, and is not `own`, it also returns the reply. */
+/** Returns the run of an export job. If that is not `own`, and at work or shown in a thread, it also returns the reply. */
 export async function findRunOfJob(
   { project, jobId, own }: { project: string; jobId: string; own?: ExportRun },
   caller: Caller,
@@ -217,7 +223,12 @@ export async function findRunOfJob(
   const run = id === undefined ? undefined : await tools.intake.loadKnown(id, exportRun, caller);
   // A person may have entered it as another export's id, before the platform answered that it knows none.
   if (run?.jobId !== jobId) return {};
-  if (run.id === own?.id || run.state === 'ended') return { run };
+  if (run.id === own?.id) return { run };
+  if (run.state === 'ended') {
+    const thread = own === undefined ? await cardPermalink(run, caller, tools) : undefined;
+    const open = openThreadButton(exportActions.openThread, thread);
+    return { run, ...(thread && { reply: message(['This export already has a thread.'], open) }) };
+  }
   return { run, reply: await alreadyRunningReply(run, own ?? run, caller, tools) };
 }
 

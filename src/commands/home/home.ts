@@ -9,21 +9,22 @@ import { type RunBase, runBase } from '../../store/runs.ts';
 import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type EventListener, type Registry } from '../registry.ts';
 
-/** The value of [Answer]: a run, and its open question. */
 const buttonValue = z.object({ v: z.literal(1), run: z.string(), need: z.string() });
 
 /**
- * [Answer] on Home: shows a question again, whose first message may be gone, with the same buttons. If it was answered
+ * [Answer] and [Fix] on Home: show a question again, whose first message may be gone, with the same buttons. If it was answered
  * already, shows the answer.
  */
-const answerButton = defineButton({
-  action: homeActions.answer,
-  may: 'status',
-  value: buttonValue,
-  async run({ run, need }, caller, tools) {
-    return tools.openModal(caller, noticeView('Needs you', await askAgain(run, need, caller, tools)));
-  },
-});
+const answerButtons = Object.values(homeActions).map((action) =>
+  defineButton({
+    action,
+    may: 'status',
+    value: buttonValue,
+    async run({ run, need }, caller, tools) {
+      return tools.openModal(caller, noticeView('Needs you', await askAgain(run, need, caller, tools)));
+    },
+  }),
+);
 
 async function askAgain(runId: string, id: string, caller: Caller, { intake }: CommandTools) {
   const { kind, run } = homeRunOf(await intake.loadVisible(runId, anyKind, caller, gone)) ?? {};
@@ -61,4 +62,4 @@ const openedEvent: EventListener = {
   },
 };
 
-export const homeCommands = { buttons: [answerButton], events: [openedEvent] } satisfies Partial<Registry>;
+export const homeCommands = { buttons: answerButtons, events: [openedEvent] } satisfies Partial<Registry>;

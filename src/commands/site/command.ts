@@ -1,3 +1,5 @@
+import type { ModalView } from '@slack/types';
+import { z } from 'zod';
 import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { threadKind } from '../../jobs/agent/thread/record.ts';
 import {
@@ -12,13 +14,16 @@ import {
 import { runningMessage, subject } from '../../jobs/site/view.ts';
 import { conversationOf, requestRunId } from '../../jobs/visibility.ts';
 import { listNames, unknownProjectText } from '../../jobs/wording-view.ts';
-import { defaultDomain, resolveProject } from '../../projects.ts';
+import { defaultDomain, type Project, projectsWithId, resolveProject } from '../../projects.ts';
+import { isGitRef } from '../../runtime/git-ref.ts';
 import { type Message, message } from '../../slack/blocks.ts';
+import { formView, textField } from '../../slack/modals.ts';
 import { idOf } from '../../store/keys.ts';
 import { projectWithoutId } from '../agent/follow.ts';
+import { projectFields } from '../agent/modal.ts';
 import { asCode, defineCommand, invalid, ok, projectFlag, subcommand } from '../command.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
-import { defineButton, type Registry } from '../registry.ts';
+import { defineButton, defineModal, type Registry } from '../registry.ts';
 
 const previewExample = '/docs-site preview agent/quickstart';
 
@@ -44,10 +49,9 @@ export const siteCommand = defineCommand({
   ],
 });
 
-/** Git forbids most of these characters in a branch. Slack puts links in < and >. */
 function readBranch(typed: string | undefined) {
   if (typed === undefined) return invalid('Which branch? For example: ', { code: previewExample });
-  if (/^[^\s~^:?*\\[<>]{1,200}$/.test(typed)) return ok(typed);
+  if (isGitRef(typed)) return ok(typed);
   return invalid(asCode(typed), " isn't a branch. For example: ", { code: previewExample });
 }
 
@@ -85,11 +89,49 @@ async function accept(
   const run = newSiteRun({ ...wanted, domain, by: { id: userId, name } }, tools.now());
   const acceptance = await tools.intake.start(run, caller);
   if (acceptance.kind === 'repeated') return handledMessage(undefined, userId);
-  if ('by' in acceptance)
-    return runningMessage((await tools.intake.loadKnown(acceptance.by, siteRun, caller)) ?? run, userId);
+  if ('by' in acceptance) return runningReply(acceptance.by, run, caller, tools);
   await tools.audit({ subject: subject(run), result: 'accepted' });
   return undefined;
 }
+
+/** The reply if the run with the id `by` makes what `run` would make. */
+const runningReply = async (by: string, run: SiteRun, caller: Caller, { intake }: CommandTools) =>
+  runningMessage((await intake.loadKnown(by, siteRun, caller)) ?? run, caller);
+
+const PREVIEW_CALLBACK = 'site.preview';
+
+/** Asks for the branch of a preview, and for its project if there are several. */
+export const previewView = (projects: readonly Project[]): ModalView =>
+  formView({
+    title: 'Preview a branch',
+    submit: 'Build preview',
+    callback: PREVIEW_CALLBACK,
+    fields: [
+      ...projectFields(projects, undefined),
+      textField({ block: 'branch', label: 'Branch', placeholder: 'agent/quickstart' }),
+    ],
+  });
+
+/** [Preview a branch], on Home. */
+const askButton = defineButton({
+  action: siteActions.ask,
+  may: 'site',
+  value: z.object({ v: z.literal(1) }),
+  run: (_value, caller, tools) => tools.openModal(caller, previewView(projectsWithId(tools.projects))),
+});
+
+const previewModal = defineModal({
+  callbackId: PREVIEW_CALLBACK,
+  may: 'site',
+  async submit({ branch = '', project }, caller, tools) {
+    if (!isGitRef(branch))
+      return {
+        kind: 'problems',
+        problems: { branch: 'Type the name of a branch, such as agent/quickstart.' },
+      };
+    return { kind: 'closed', answer: await begin(branch, project, caller, tools) };
+  },
+});
 
 const forgotten = message(['I no longer remember this. Ask for it once more.']);
 
@@ -112,8 +154,8 @@ const previewButton = defineButton({
   },
 });
 
-/** [Try again] and [Refresh preview] of an ended run, and the answers to an open question. */
-const answerButtons = (['startAgain', 'leave'] as const).map((action) =>
+/** [Try again], [Build again] and [Start anyway] of an ended run, and the answers to an open question. */
+const answerButtons = (['startAgain', 'tryAgain', 'buildAgain', 'leave'] as const).map((action) =>
   defineButton({
     action: siteActions[action],
     may: 'site',
@@ -121,18 +163,24 @@ const answerButtons = (['startAgain', 'leave'] as const).map((action) =>
     run: ({ site, attempt }, caller, tools) =>
       retryStale(siteKind.what, async () => {
         const run: SiteRun = await tools.intake.loadVisible(site, siteKind, caller, forgotten);
-        if (action === 'startAgain' && run.state === 'ended')
+        if (action !== 'leave' && run.state === 'ended')
           return accept({ ...run, id: idOf('again', run.id) }, caller, tools);
-        if (run.state !== 'unknown' || run.attempt !== attempt)
+        const isOpen = run.state === 'unknown' && run.attempt === attempt;
+        if (!isOpen || (action !== 'startAgain' && action !== 'leave'))
           return handledMessage(undefined, caller.user.id);
         const next = answerQuestion(run, caller.user, action, tools.now());
-        return (await tools.intake.resume(next, caller)).kind === 'stale' ? 'stale' : undefined;
+        // The claim may have expired while the question was open.
+        const how = action === 'startAgain' ? ({ claims: true } as const) : {};
+        const acceptance = await tools.intake.resume(next, caller, how);
+        if ('by' in acceptance) return runningReply(acceptance.by, run, caller, tools);
+        return acceptance.kind === 'stale' ? 'stale' : undefined;
       }),
   }),
 );
 
 export const siteCommands = {
   commands: [siteCommand],
-  buttons: [previewButton, ...answerButtons],
+  buttons: [askButton, previewButton, ...answerButtons],
+  modals: [previewModal],
   urlActions: [siteActions.open],
 } satisfies Partial<Registry>;

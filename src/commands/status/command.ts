@@ -31,7 +31,8 @@ export const statusCommand = defineCommand({
       summary: 'Show health and what is running',
       example: '/docs-status',
       tooManyArgs: unknownText,
-      run: (_input, caller, tools) => tools.systemStatus(caller, REDIS_TIMEOUT_MS),
+      run: async (_input, caller, tools) =>
+        tools.systemStatus(caller, REDIS_TIMEOUT_MS, { isAdmin: await tools.hasPermission('admin') }),
     }),
     subcommand({
       verb: 'audit',
@@ -54,7 +55,7 @@ const detailsButton = defineButton({
   value: statusButton,
   async run(_, caller, tools) {
     const isAdmin = await tools.hasPermission('admin');
-    const details = await tools.systemStatus(caller, REDIS_TIMEOUT_MS, { isAdmin });
+    const details = await tools.systemStatus(caller, REDIS_TIMEOUT_MS, { isAdmin, details: true });
     return { ...details, replace_original: true as const };
   },
 });

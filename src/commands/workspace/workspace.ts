@@ -8,7 +8,6 @@ import { defineButton, type EventListener, type Registry } from '../registry.ts'
 
 export const welcomeActions = { how: 'welcome.how' } as const;
 
-/** [How it works]: shows help. */
 const howButton = defineButton({
   action: welcomeActions.how,
   may: 'status',
@@ -25,9 +24,9 @@ export const welcomeMessage = (teamId: string, channel: string): OutboxMessage =
   repost: false,
   message: layout({
     lines: [
-      ["Hi, I'm Docket."],
+      ["Hi, I'm Docket: exports of your docs site, the docs agent and weekly numbers, in Slack."],
       ['Export a docs site: ', { code: '/docs-export docs.acme.com' }],
-      ['Instruct the docs agent: ', { code: '/docs-agent new Add a quickstart' }],
+      ['Ask the docs agent: ', { code: '/docs-agent new Add a quickstart' }],
     ],
     buttons: [
       { ...exportSiteButton, style: 'primary' },
@@ -82,7 +81,4 @@ const events: readonly EventListener[] = [
 ];
 
 /** Greets channels, and handles changes of the app's workspace. */
-export const workspaceCommands = {
-  buttons: [howButton],
-  events,
-} satisfies Partial<Registry>;
+export const workspaceCommands = { buttons: [howButton], events } satisfies Partial<Registry>;

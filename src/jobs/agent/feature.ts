@@ -1,42 +1,58 @@
 import { projectsWithId } from '../../projects.ts';
-import { formatCount } from '../../slack/text.ts';
+import { joinParts } from '../../slack/blocks.ts';
+import { countOf, formatCount } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
 import { pollRateLimits } from '../polling.ts';
 import { hourlyLimit, statusLine } from '../wording-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
 import { instructButton } from './thread/messages-view.ts';
-import { listedThread, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
-import { followUpLimit } from './thread/send.ts';
-import { threadLine, threadPermalink } from './thread/view.ts';
+import { jobName } from './thread/phrases.ts';
+import { type ListedThread, listThreads, type ThreadRun, threadKind, threadRun } from './thread/record.ts';
+import { hourlyLimitOf } from './thread/send.ts';
+import { isReady, threadLine, threadPermalink } from './thread/view.ts';
 
 /** Maximum number of threads loaded for a person's Home, or to count work that waits for a key. */
 const MAX_LOADED = 300;
+
+/** Ready threads that Home links to. */
+const MAX_FOLDED = 10;
 
 /**
  * Returns ids of the threads that need this person, then of those that they follow, latest first. A person's request
  * expires; a thread that they follow does not.
  */
-function ownThreads(listed: readonly unknown[], userId: string): string[] {
-  const threads = listed.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
+function ownThreads(threads: readonly ListedThread[], userId: string): string[] {
   const needing = threads.filter(({ needs = [] }) => needs.some((need) => isNeedOf(need, userId)));
   const followed = threads.filter(({ owner, state }) => owner.id === userId && state !== 'ended');
   return [...new Set([...needing, ...followed].map(({ id }) => id))].slice(0, MAX_LOADED);
 }
 
 export const agentFeature: Feature = {
-  permission: { name: 'agent', may: 'Instruct the docs agent', cannot: 'instruct the docs agent' },
+  permission: { name: 'agent', cannot: 'ask the docs agent' },
 
   homeRuns: defineHomeRuns<ThreadRun>({
     job: 'agent-thread',
-    title: 'What you follow',
+    title: 'Running now',
     ...threadKind,
     needs: threadNeeds,
-    lasting: async (teamId, userId, { threads }) => ownThreads(await threads.followedIndex(teamId), userId),
+    lasting: async (teamId, userId, { runs }) => ownThreads(await listThreads(runs, teamId), userId),
     entry(thread, userId, { workspaceUrl }) {
       // An ended thread has nothing to show.
       if (thread.owner.id !== userId || thread.state === 'ended') return undefined;
-      return { line: async () => threadLine(thread, threadPermalink(thread, workspaceUrl()), userId) };
+      const link = threadPermalink(thread, workspaceUrl());
+      const label = jobName(thread);
+      return {
+        ...(isReady(thread) && { short: link === undefined ? label : { link, label } }),
+        line: async () => threadLine(thread, link, userId),
+      };
     },
+    fold: (threads) => [
+      '✅ ',
+      { bold: 'Ready' },
+      ` · ${countOf(threads.length, 'thread')}: `,
+      ...joinParts(threads.slice(0, MAX_FOLDED).map((thread) => [thread])),
+      threads.length > MAX_FOLDED ? ` and ${formatCount(threads.length - MAX_FOLDED)} more` : '',
+    ],
   }),
 
   async needsKey(teamId, projects, { runs, threads }) {
@@ -46,19 +62,20 @@ export const agentFeature: Feature = {
     const waits = found
       .flatMap(({ instructions }) => instructions)
       .filter(({ state }) => state === 'waiting' || state === 'working');
-    return { count: waits.length, what: 'instruction' };
+    return { count: waits.length, what: 'request' };
   },
 
   begin: {
     button: instructButton,
-    how: 'Instruct the docs agent: its job gets a thread, and replies there instruct it further.',
+    how: 'Ask the docs agent: its job gets a thread, where replies ask for more.',
   },
 
   limits: (_, { projects, limits: { followUpsPerHour: perHour, exportStatusPerSecond } }) => [
-    ...projectsWithId(projects).map(({ name }, _index, { length }) => {
+    ...projectsWithId(projects).flatMap(({ name }, _index, { length }) => {
       const where = length > 1 ? ` in ${name}` : '';
-      const what = `instructions to the docs agent${where}`;
-      return hourlyLimit(followUpLimit(name, perHour), what, `instructions${where}`);
+      const what = `requests to the docs agent${where}`;
+      const followUps = hourlyLimit(hourlyLimitOf(false, name, perHour), what, `requests${where}`);
+      return [followUps, { limit: hourlyLimitOf(true, name, perHour) }];
     }),
     ...pollRateLimits('agent-status', projects, exportStatusPerSecond),
   ],

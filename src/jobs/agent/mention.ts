@@ -82,9 +82,8 @@ export const mentionJob = defineRunJob({
     subject: '',
   }),
   async step({ run }, context): Promise<StepResult<MentionRun>> {
-    const result = await (run.answer === undefined
-      ? decideAnswer(run, context)
-      : postAnswer(run, run.answer, context));
+    const { answer } = run;
+    const result = await (answer ? postAnswer(run, answer, context) : decideAnswer(run, context));
     const isWaiting = result !== 'next' && result.kind === 'wait';
     if (!isWaiting || context.now() - run.sinceMs <= GIVE_UP_MS) return result;
     context.log.warn({ run: run.id }, 'a mention was not answered in time');
@@ -93,11 +92,7 @@ export const mentionJob = defineRunJob({
   giveUp: async () => idle,
 });
 
-async function postAnswer(
-  run: MentionRun,
-  content: NonNullable<MentionRun['answer']>,
-  context: JobContext,
-): Promise<StepResult<MentionRun>> {
+async function postAnswer(run: MentionRun, content: NonNullable<MentionRun['answer']>, context: JobContext) {
   const { channel, user, threadTs } = run.reply;
   const inMs = await postEphemeralOnce(run, 'whisper', { channel, user, threadTs }, content, context);
   return inMs === undefined ? idle : wait(inMs);

@@ -19,7 +19,8 @@ export type ThreadText =
   | { kind: 'badFollow' }
   /** A request to export a site, if one is named; `typed` is the text of a site that it only suggests. */
   | { kind: 'export'; site?: string; typed?: string }
-  | { kind: 'instruction' };
+  /** `maybeTalk`: it is short, begins like talk and asks for nothing, so its author is asked before it is sent. */
+  | { kind: 'instruction'; maybeTalk?: true };
 export type ThreadCommand = 'stop' | 'onlyMentioned' | 'allReplies' | 'help';
 
 const COMMANDS = new Map<string, ThreadCommand>([
@@ -69,7 +70,8 @@ export function parseThreadText(text: string): ThreadText {
   if (/^[?\s]+$/u.test(plain)) return { kind: 'status' };
   const talk = readSmallTalk(text.replace(invisible, ''));
   if (talk !== undefined) return { kind: talk };
-  return parseFollow(cleaned) ?? parseExport(cleaned) ?? { kind: 'instruction' };
+  const other = parseFollow(cleaned) ?? parseExport(cleaned);
+  return other ?? (mayBeTalk(plain) ? { kind: 'instruction', maybeTalk: true } : { kind: 'instruction' });
 }
 
 /** Whether a reply that contains nothing else never goes to the agent, in any mode. */
@@ -131,15 +133,39 @@ const TALK = phrases(`
   goodbye, see you, welcome, how are you, hallo, thanks, thanks again, thanks a lot, thanks a million,
   thanks a bunch, many thanks, thanks so much, thanks very much, thank you, thank you again,
   thank you so much, thank you very much, thanks for that, thanks for this, thank you for that, thank u,
-  thankyou, thanks for your help, thank you for your help, thx, tnx, ty, tysm, tyvm, much appreciated,
+  thankyou, thanks for your help, thank you for your help, thx, tks, tnx, ty, tysm, tyvm, much appreciated,
   appreciated, appreciate it, i appreciate it, cheers, danke, merci, gracias, kudos, ok, okay, okey, k, kk,
   alright, all right, all good, fine, got it, understood, noted, i see, sure, no problem, no worries, np,
   you re welcome, great, nice, nice one, cool, perfect, awesome, excellent, wonderful, amazing, super,
   brilliant, fantastic, lovely, wow, good, very good, very nice, great job, good job, nice job, great work,
   good work, nice work, well done, sweet, neat, love it, i love it, looks good, looks great,
   looks good to me, this looks good, this looks great, lgtm, sounds good, sounds great, that s great,
-  thats great, that s good, that s perfect, this is great, this is perfect, works for me, that works, haha,
-  lol, yay, hooray, oh, ah`);
+  thats great, that s good, that s perfect, this is great, this is perfect, works for me, wfm, that works,
+  same, same here, haha, lol, yay, hooray, oh, ah`);
+
+/** How longer texts begin that may be talk: with thanks, agreement or a greeting. "Yes" may answer the agent. */
+const TALK_START = phrases(`
+  hi, hello, hey, thanks, many thanks, thank you, thank u, thankyou, thx, tks, tnx, ty, tysm, cheers, i appreciate,
+  ok, okay, alright, got it, sure, yes, yeah, yep, yup, agreed, exactly, same, that s it, that s great, sounds good,
+  looks good, lgtm, nice work, good job, great job, great work`);
+const clauseEnd = /[,.!?;:…\n]/u;
+
+/** A longer text is an instruction, however it begins. */
+const MAX_TALK_WORDS = 6;
+
+/** What people ask the agent to do. */
+const WORK = new Set(
+  `add adjust align apply change check clean clarify close combine compare convert copy correct cover create cut
+  define delete describe document drop edit exclude expand explain extend finish fix format generate give hide
+  highlight implement import improve include insert integrate introduce keep leave link list make mention merge
+  migrate move name open polish proofread publish put redo reduce refactor reformat regenerate remove rename
+  reorder reorganize rephrase replace rerun restore restructure retry revert review revise rework rewrite run
+  set shorten show simplify sort split start stop swap switch tell test tidy translate try turn undo unify
+  update upgrade use verify write`.split(/\s+/u),
+);
+
+/** After these, such a word is a noun, or what the author does: "thanks for the fix", "ok, I'll check". */
+const NO_REQUEST = new Set('the a an any this that your my our for of same i we ll will me'.split(' '));
 
 /** Addressees of such phrases. */
 const ADDRESSEES = phrases(`
@@ -168,6 +194,17 @@ const wordsOf = (text: string) =>
     .replace(otherThanWords, ' ')
     .trim()
     .toLowerCase();
+
+/** Whether a text is as short as talk, begins like it, and asks for no work. */
+function mayBeTalk(text: string): boolean {
+  const words = wordsOf(text);
+  const [start = ''] = text.split(clauseEnd, 1);
+  const isTalkFirst =
+    words.search(TALK_START) === 0 || (start !== '' && readSmallTalk(start) === 'smallTalk');
+  const all = words.split(' ');
+  const isWork = (word: string, index: number) => WORK.has(word) && !NO_REQUEST.has(all[index - 1] ?? '');
+  return isTalkFirst && all.length <= MAX_TALK_WORDS && !all.some(isWork);
+}
 
 /**
  * Returns `smallTalk` for a text of only greetings, thanks, praise or emoji, and `status` for a question about the

@@ -1,26 +1,38 @@
+import { isDeepStrictEqual } from 'node:util';
 import { GithubError } from '../../deployments/github.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
 import { backoffMs } from '../../runtime/timing.ts';
+import type { RateLimit } from '../../store/rate-limit.ts';
 import type { LoadedRun } from '../../store/runs.ts';
 import type { JobContext } from '../context.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs, nextPollMs } from '../polling.ts';
+import type { UpdateEnding } from './attempt.ts';
 import { updateNeeds, updateSubject } from './feature.ts';
 import {
   advance,
   applyCallback,
   askedAtMs,
   attemptName,
+  earlierOf,
   endUpdate,
+  hadIn,
   latestAlias,
+  outcomeDueMs,
+  readTaken,
   setNotified,
-  type UpdateEnding,
+  stateOf,
+  takenAlias,
+  UNUSABLE,
   type UpdateRun,
   updateOf,
   updateRun,
+  WATCH_MS,
   webhookId,
+  withEarlier,
+  withMessage,
 } from './record.ts';
-import { updateMessages } from './view.ts';
+import { labelOf, updateLine, updateMessages } from './view.ts';
 
 type Result = Promise<StepResult<UpdateRun>>;
 
@@ -40,8 +52,8 @@ const MIN_AHEAD_MS = 10 * MINUTE_MS;
 /** Docket renews links for this long after a person or the schedule last requested the update. */
 const RENEW_MS = 30 * DAY_MS;
 
-/** How long the run of a workflow is polled. */
-const WATCH_MS = 2 * HOUR_MS;
+/** How often a renewal that the platform refuses is tried at most, until shortly before the link ends. */
+const RENEW_TRIES = 20;
 
 const steps: Record<UpdateRun['state'], (run: UpdateRun, context: JobContext) => Result> = {
   accepted: begin,
@@ -49,10 +61,11 @@ const steps: Record<UpdateRun['state'], (run: UpdateRun, context: JobContext) =>
   notifying: notify,
   unknown: awaitAnswer,
   notified: keepCurrent,
-  ended: async () => idle,
+  ended: (run, context) =>
+    run.notifiedAtMs === undefined ? keepEarlier(run, context) : keepCurrent(run, context),
 };
 
-/** Notifies one deployment of one export, and keeps its link fresh until the deployment is notified of another. */
+/** Notifies one deployment of one export, and keeps its link fresh while the deployment has no other. */
 export const updateJob = defineRunJob({
   name: 'deployment',
   queue: 'docs-export',
@@ -64,55 +77,108 @@ export const updateJob = defineRunJob({
     ...{ user: run.by, channel: run.asked.channel, what: 'deployment' },
     ...{ subject: updateSubject(run), job: run.jobId },
   }),
-  step,
-  giveUp: async ({ run }, context, ref) => end(run, { kind: 'broken', ref }, context),
+  step: async (loaded, context) => noteChange(loaded.run, await act(loaded, context), context),
+  giveUp: async ({ run }, context, ref) =>
+    noteChange(run, end(run, { kind: 'broken', ref }, context), context),
 });
 
-async function step({ run, inbox }: LoadedRun<UpdateRun>, context: JobContext): Result {
-  // The schedule's message shows this state. A wake before the step survives a crash right after its save.
-  if (run.schedule !== undefined) await context.runs.markDue('export-schedule', run.schedule);
-  if (inbox.length > 0) {
-    const next = inbox.reduce(applyCallback, run);
-    const { outcome } = next;
-    const audit = outcome !== run.outcome && outcome ? { audit: `reported: ${outcome.state}` } : {};
-    return save(next, { consumed: inbox.length, ...audit });
+/** Keeps which message shows the run. Its export and its schedule are due if their messages show another fact. */
+async function noteChange(run: UpdateRun, result: StepResult<UpdateRun>, { runs, now }: JobContext): Result {
+  if (result === 'next' || result.kind !== 'save') return result;
+  const next = withMessage(result.run, now());
+  const isSame = isDeepStrictEqual(updateLine(stateOf(run)), updateLine(stateOf(next)));
+  // Nothing shows an attempt before its first step.
+  if (run.state === 'accepted' || !isSame) {
+    await runs.markDue('export', run.exportRun);
+    if (run.schedule !== undefined) await runs.markDue('export-schedule', run.schedule);
   }
-  return steps[run.state](run, context);
+  return { ...result, run: next };
+}
+
+async function act({ run, inbox }: LoadedRun<UpdateRun>, context: JobContext): Result {
+  if (inbox.length === 0) return steps[run.state](run, context);
+  const next = inbox.reduce(applyCallback, run);
+  const { outcome } = next;
+  const audit = outcome !== run.outcome && outcome ? { audit: `reported: ${outcome.state}` } : {};
+  return save(next, { consumed: inbox.length, ...audit });
 }
 
 const end = (run: UpdateRun, ending: UpdateEnding, { now }: JobContext) =>
   save(endUpdate(run, ending, now()), { audit: `ended: ${ending.kind}` });
 
-/** Whether an update of this deployment to another export was requested later. */
-const isSuperseded = async (run: UpdateRun, { runs }: JobContext) =>
-  ![undefined, attemptName(run)].includes(await runs.byAlias(latestAlias(run)));
+/** Wakes the update of an attempt, if it is another one. */
+async function wakeOther(run: UpdateRun, attempt: string | undefined, { runs, wake }: JobContext) {
+  const id = attempt && updateOf(attempt);
+  if (!id || id === run.id) return;
+  await runs.markDue('deployment', id);
+  await wake({ job: 'deployment', id });
+}
 
-const endSuperseded = (run: UpdateRun, { now }: JobContext) =>
-  save(endUpdate(run, { kind: 'superseded' }, now()));
+/** Returns the name of the attempt that the deployment has; undefined if none is known. */
+const findHad = async (run: UpdateRun, { runs }: JobContext) => hadIn(await runs.byAlias(takenAlias(run)));
+
+/** Returns an attempt at the same deployment as people read it. */
+async function describe(attempt: string, { runs }: JobContext): Promise<UpdateRun['newer']> {
+  const [other] = await runs.loadAll([updateOf(attempt)], updateRun);
+  const label = other?.version === undefined ? 'another export' : labelOf(other);
+  return { attempt, label, atMs: other?.notifiedAtMs };
+}
+
+/** Ends an attempt that another one at its deployment replaced before it was sent, or before its start was clear. */
+const endSuperseded = async (run: UpdateRun, attempt: string, context: JobContext) =>
+  save({
+    ...endUpdate(run, { kind: 'superseded' }, context.now()),
+    newer: await describe(attempt, context),
+  });
+
+/**
+ * Stops what must not be sent any more: a first message if another one was asked for later, and a fresh link if the
+ * deployment has another export. Returns undefined if the message may leave.
+ */
+async function makeWay(run: UpdateRun, context: JobContext) {
+  const { runs, now } = context;
+  const isFirst = run.notifiedAtMs === undefined;
+  const other = isFirst ? await runs.byAlias(latestAlias(run)) : await findHad(run, context);
+  if (other === undefined || (isFirst ? other === attemptName(run) : updateOf(other) === run.id))
+    return undefined;
+  if (isFirst) return endSuperseded(run, other, context);
+  // It is due as soon as the deployment has this export again.
+  return save(advance(run, { state: 'notified', renewAtMs: now() }, now()));
+}
 
 async function begin(run: UpdateRun, context: JobContext): Result {
   const { runs, policy, now } = context;
-  // The replaced update has to end. It is woken before the alias changes and after, in case of a crash between.
-  const wakeReplaced = async () =>
-    run.replaces !== undefined && runs.markDue('deployment', updateOf(run.replaces));
-  await wakeReplaced();
   const permission = await policy.check(run.by.id, 'deploy');
   if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
   if (permission.kind === 'refused')
     return end(run, { kind: 'permission', contacts: permission.contacts }, context);
   const target = context.deployment(run.project, run.deployment);
-  if (target === undefined) return end(run, { kind: 'missing' }, context);
+  if (target === undefined) return end(run, { kind: 'missing', mayBeSent: false }, context);
   const [name, own] = [latestAlias(run), attemptName(run)];
   const latest = await runs.byAlias(name);
-  // A time after now is from before the clock was set back, so it does not count.
-  if (latest !== undefined && latest > own && askedAtMs(latest) <= now() + CLOCK_MS)
-    return endSuperseded(run, context);
-  const isOther = latest !== undefined && updateOf(latest) !== run.id;
-  if (isOther && latest !== run.replaces) return save({ ...run, replaces: latest });
+  if (latest !== undefined && latest > own) {
+    if (askedAtMs(latest) <= now() + CLOCK_MS) return endSuperseded(run, latest, context);
+    // The clock was set back since. A deployment goes by these times, so they never go back.
+    return save({ ...run, attemptAtMs: askedAtMs(latest) + 1 });
+  }
+  const replaces = await findHad(run, context);
+  // Saved first, because this step may be repeated once the alias is taken.
+  if (latest !== undefined && latest !== own && latest !== run.overtakes)
+    return save({ ...run, overtakes: latest });
   if (!(await runs.takeAlias(name, own, latest))) return 'next';
-  await wakeReplaced();
-  const state = target.kind === 'webhook' && target.includeLink ? 'linking' : 'notifying';
-  return save(advance(run, { state }, now()));
+  // The one before ends if it was not sent.
+  await wakeOther(run, run.overtakes, context);
+  const siteUrl = siteUrlOf(run, context);
+  if (target.kind === 'github') return save(advance(run, { state: 'notifying', replaces, siteUrl }, now()));
+  const sent = target.includeLink ? undefined : now() + NOTIFY_MS;
+  const state = target.includeLink ? 'linking' : 'notifying';
+  return save(advance(run, { state, replaces, siteUrl, notifyUntilMs: sent }, now()));
+}
+
+/** Returns the address of the deployment's site, if the settings have it. */
+function siteUrlOf({ project, deployment }: UpdateRun, { projects }: JobContext): string | undefined {
+  const { deployments = [] } = projects.find(({ name }) => name === project) ?? {};
+  return deployments.find(({ name }) => name === deployment)?.url;
 }
 
 /** Saves when a failed call is repeated: at the latest at `untilMs`; undefined after that. */
@@ -140,39 +206,76 @@ function renewalTime(madeAtMs: number, endsAtMs: number): number {
 /** Requests a download link that only the deployment gets. */
 async function makeLink(run: UpdateRun, context: JobContext): Result {
   const { links, stopping, timing, now, log } = context;
+  const ended = await makeWay(run, context);
+  if (ended) return ended;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
-  if (await isSuperseded(run, context)) return endSuperseded(run, context);
   const docs = context.docs(run.project);
-  if (docs === undefined) return end(run, { kind: 'missing' }, context);
+  if (docs === undefined) return end(run, { kind: 'noLink', why: 'project' }, context);
   try {
     const { bundleUrl, expiresAt } = await docs.createBundle({ jobId: run.jobId }, { signal: stopping });
     const linkEndsAtMs = expiresAt ?? now() + HOUR_MS;
     await links.put(linkName({ id: run.id, linkEndsAtMs }), bundleUrl, linkEndsAtMs);
     const renewAtMs = renewalTime(now(), linkEndsAtMs);
-    const { failures } = run;
-    return save(advance(run, { state: 'notifying', linkEndsAtMs, renewAtMs, failures }, now()));
+    const { failures, notifyUntilMs = now() + NOTIFY_MS } = run;
+    const link = { linkEndsAtMs, renewAtMs, failures, notifyUntilMs };
+    return save(advance(run, { state: 'notifying', ...link }, now()));
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return wait(0);
-    const later =
-      error.retryable && retryLater(run, error.retryAfterMs ?? 0, run.sinceMs + timing.limitWaitMs, context);
+    const needsOperator = error.kind === 'key_rejected' || error.kind === 'forbidden';
+    if (needsOperator) await context.alertAdmins(run.teamId, run.project, error);
+    // The site lives on the link that it has, so each refusal may pass until shortly before its end.
+    const renewUntilMs = run.notifiedAtMs === undefined ? 0 : (run.linkEndsAtMs ?? 0) - MINUTE_MS;
+    const untilMs = Math.max(renewUntilMs, error.retryable ? run.sinceMs + timing.limitWaitMs : 0);
+    const pauseMs = error.retryable ? (error.retryAfterMs ?? 0) : (untilMs - now()) / RENEW_TRIES;
+    const later = retryLater(run, pauseMs, untilMs, context);
     if (later) return later;
     log.info({ run: run.id, err: error }, 'no link for a deployment');
     return end(run, { kind: 'noLink', reason: error.platformMessage }, context);
   }
 }
 
+/** Calls to one deployment follow one another: a process that dies in one blocks the next only for the limit of a call. */
+const callLimit = (run: UpdateRun, { deploymentCallMs, callMarginMs }: JobContext['timing']): RateLimit => ({
+  ...{ name: `deployments:${run.project} ${run.deployment}`, count: 1, perId: true },
+  windowMs: deploymentCallMs + callMarginMs,
+});
+
 /** Notifies the deployment. Repeats a webhook until it is taken; starts a workflow once. */
 async function notify(run: UpdateRun, context: JobContext): Result {
-  const { links, now } = context;
+  const { links, now, rateLimiter, timing } = context;
+  // An attempt that was asked for later ends this one at once, even if this one waits.
+  const ended = await makeWay(run, context);
+  if (ended) return ended;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
-  const bundleUrl = await links.get(linkName(run));
-  // The last await before a message leaves: this process may have been frozen.
-  if (await isSuperseded(run, context)) return endSuperseded(run, context);
   const target = context.deployment(run.project, run.deployment);
-  if (target === undefined) return end(run, { kind: 'missing' }, context);
-  if (target.kind === 'github') return startWorkflow(run, target, context);
-  return sendWebhook(run, target, target.includeLink ? bundleUrl : undefined, context);
+  if (target === undefined) return end(run, { kind: 'missing', mayBeSent: true }, context);
+  const bundleUrl = await links.get(linkName(run));
+  const limit = callLimit(run, timing);
+  const release = () => rateLimiter.releaseSlot(limit, attemptName(run));
+  const inMs = await rateLimiter.takeSlot(limit, { id: attemptName(run) });
+  if (inMs > 0) {
+    // No reservation: it may be free sooner, and an attempt that ends would keep its place.
+    await release();
+    return wait(Math.min(inMs, timing.pollMinMs));
+  }
+  const tooLateMs = now() + timing.callMarginMs;
+  // The last await before a message leaves: this process may have been frozen.
+  const late = await makeWay(run, context);
+  if (late || now() > tooLateMs) {
+    await release();
+    return late ?? wait(0);
+  }
+  const link = target.kind === 'webhook' && target.includeLink ? bundleUrl : undefined;
+  const result =
+    target.kind === 'github'
+      ? await startWorkflow(run, target, context)
+      : await sendWebhook(run, target, link, context);
+  // The call may still be under way or arrive late, or the deployment has it and `keepTaken` comes first.
+  const isSaved = typeof result === 'object' && result.kind === 'save';
+  const isOpen = isSaved && ['notified', 'unknown'].includes(result.run.state);
+  if (isSaved && (run.notifiedAtMs !== undefined || !isOpen)) await release();
+  return result;
 }
 
 type Target = NonNullable<ReturnType<JobContext['deployment']>>;
@@ -186,33 +289,45 @@ async function sendWebhook(
 ): Result {
   const { stopping, now } = context;
   const { notifyUntilMs = now() + NOTIFY_MS } = run;
-  const later = (from: UpdateRun, retryAfterMs = 0) =>
-    retryLater({ ...from, notifyUntilMs }, retryAfterMs, notifyUntilMs, context);
+  const later = (from: UpdateRun, retryAfterMs = 0) => retryLater(from, retryAfterMs, notifyUntilMs, context);
   // The link has expired, or the settings changed. A message with another link has another id.
   if (target.includeLink && bundleUrl === undefined)
     return (
       later({ ...run, state: 'linking', renewal: run.renewal + 1 }) ??
       end(run, { kind: 'gaveUp', reason: 'its link ended' }, context)
     );
-  const result = await target.send({ id: webhookId(run), body: webhookBody(run, bundleUrl) }, now());
+  const id = webhookId(run);
+  const about = { isRenewal: run.notifiedAtMs !== undefined, wasLost: run.lostMessage === id };
+  const result = await target.send({ id, body: webhookBody(run, bundleUrl) }, about);
   switch (result.kind) {
     case 'delivered':
       return saveNotified(run, {}, context);
     case 'refused':
       return end(run, result, context);
     case 'retry': {
-      if (stopping.aborted) return wait(0);
-      return later(run, result.retryAfterMs) ?? end(run, { kind: 'gaveUp', reason: result.reason }, context);
+      const { status, text, reason, retryAfterMs = 0, forMs = NOTIFY_MS, isLost } = result;
+      const next = { ...run, notifyUntilMs, lostMessage: isLost ? id : run.lostMessage };
+      if (stopping.aborted) return isLost ? save(next) : wait(0);
+      // A further link is of use until near its end.
+      const untilMs =
+        forMs === Infinity ? (run.linkEndsAtMs ?? 0) - MINUTE_MS : notifyUntilMs - NOTIFY_MS + forMs;
+      const isRefusal = forMs !== NOTIFY_MS;
+      return (
+        retryLater(next, retryAfterMs, untilMs, context) ??
+        end(run, isRefusal ? { kind: 'refused', status, text } : { kind: 'gaveUp', reason }, context)
+      );
     }
   }
 }
 
 /** Returns the body of a webhook. The same attempt and link have the same body. */
 function webhookBody(run: UpdateRun, bundleUrl: string | undefined): string {
-  const { deployment, domain, jobId, version, pages, sizeBytes: size, linkEndsAtMs } = run;
+  const { deployment, jobId, version, pages, sizeBytes: size, linkEndsAtMs } = run;
+  const domain = run.domain || undefined;
   const expiresAt = linkEndsAtMs === undefined ? undefined : new Date(linkEndsAtMs).toISOString();
+  const askedAt = new Date(run.attemptAtMs).toISOString();
   const data = { deployment, domain, jobId, version, pages, size, expiresAt, bundleUrl };
-  return JSON.stringify({ type: 'export.ready', timestamp: new Date(run.attemptAtMs).toISOString(), data });
+  return JSON.stringify({ type: 'export.ready', timestamp: askedAt, askedAt, data });
 }
 
 /** Saves that the deployment has taken the message. */
@@ -247,7 +362,9 @@ async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobCont
       const { error } = outcome;
       if (!(error instanceof GithubError)) throw error;
       const { status, text = '', reason, retryable, retryAfterMs = 0 } = error;
-      if (!retryable) return end(run, { kind: 'refused', status, text }, context);
+      const isMoved = status !== undefined && status < 400;
+      const moved = isMoved ? { what: 'repository' as const, to: '' } : undefined;
+      if (!retryable) return end(run, { kind: 'refused', status, text, moved }, context);
       const later = retryLater(run, retryAfterMs, run.sinceMs + NOTIFY_MS, context);
       return later ?? end(run, { kind: 'gaveUp', reason: text || reason }, context);
     }
@@ -262,38 +379,117 @@ async function lateAnswer(run: UpdateRun, attempt: number, context: JobContext) 
   return saveNotified(run, { workflow, answer: { attempt, by: run.by, action: 'late' } }, context);
 }
 
-/** Waits for a person's answer to the question. A late answer of GitHub also wakes the run. */
+/** Waits for a person's answer to the question. A late answer of GitHub also wakes the run, or a newer attempt. */
 async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
-  return (await lateAnswer(run, run.attempt, context)) ?? idle;
+  const late = await lateAnswer(run, run.attempt, context);
+  if (late) return late;
+  const has = (await findHad(run, context)) ?? '';
+  if (has > attemptName(run) && updateOf(has) !== run.id) {
+    const ended = await endSuperseded(run, has, context);
+    const answer = { attempt: run.attempt, by: run.by, action: 'newer' as const };
+    return { ...ended, run: { ...ended.run, answer } };
+  }
+  // The newer one may fail, and one after it succeed.
+  return (await context.runs.byAlias(latestAlias(run))) === attemptName(run) ? idle : wait(HOUR_MS);
+}
+
+/** After a failed attempt, the deployment still has what it took before. */
+async function keepEarlier(run: UpdateRun, context: JobContext): Result {
+  // A person left the start unclear, and then GitHub's answer came.
+  const late = run.ending?.kind === 'left' && (await lateAnswer(run, run.attempt, context));
+  if (late) return late;
+  const earlier = earlierOf(run);
+  if (earlier === undefined) return idle;
+  const result = await steps[earlier.state](earlier, context);
+  const isSaved = typeof result === 'object' && result.kind === 'save';
+  return isSaved ? { ...result, run: withEarlier(run, result.run) } : result;
+}
+
+/** How many attempts are kept that the deployment may go back to. */
+const MAX_TAKEN = 5;
+
+/**
+ * Keeps which attempt the deployment has: the newest that it took. If it can't use that one, it still has the one before.
+ * Wakes the others once that has changed. Returns undefined if nothing changes.
+ */
+async function keepTaken(run: UpdateRun, context: JobContext): Promise<StepResult<UpdateRun> | undefined> {
+  const { runs, rateLimiter, timing } = context;
+  const own = attemptName(run);
+  const known = await runs.byAlias(takenAlias(run));
+  const others = readTaken(known).filter((name) => name !== own && name !== own + UNUSABLE);
+  const all = [...others, run.outcome?.state === 'failed' ? own + UNUSABLE : own].sort().reverse();
+  const usable = all.filter((name) => !name.endsWith(UNUSABLE));
+  const taken = usable.length > 0 ? usable.slice(0, MAX_TAKEN) : all.slice(0, 1);
+  const has = hadIn(taken[0]) ?? own;
+  const isReplaced = has > own && updateOf(has) !== run.id;
+  // What was asked for later, and not sent, may have taken the place of what the deployment has.
+  const isKnown = has === run.has && isReplaced === (run.newer !== undefined);
+  if (taken.join() === known && isKnown) return undefined;
+  if (!(await runs.takeAlias(takenAlias(run), taken.join(), known))) return 'next';
+  for (const other of [...others, run.overtakes]) await wakeOther(run, hadIn(other), context);
+  await rateLimiter.releaseSlot(callLimit(run, timing), own);
+  // A process that was frozen finds here that the run has changed, and wakes it.
+  return save({ ...run, has, newer: isReplaced ? await describe(has, context) : undefined });
 }
 
 /** Follows the run of the workflow, and renews the link in time. */
 async function keepCurrent(run: UpdateRun, context: JobContext): Result {
-  if (await isSuperseded(run, context)) return endSuperseded(run, context);
+  const changed = await keepTaken(run, context);
+  if (changed !== undefined) return changed;
+  if (run.state === 'ended' || updateOf(run.has ?? '') !== run.id) return idle;
   const { now } = context;
   const { renewAtMs = Infinity, renewal, workflow } = run;
-  if (workflow !== undefined && workflow.conclusion === undefined && now() < run.sinceMs + WATCH_MS)
-    return pollWorkflow(run, workflow.id, context);
-  if (renewAtMs > run.attemptAtMs + RENEW_MS) return idle;
+  if (workflow !== undefined && now() < (workflow.untilMs ?? run.sinceMs + WATCH_MS))
+    return pollWorkflow(run, workflow, context);
+  const endAtMs = run.shows === 'line' ? outcomeDueMs(run) : Infinity;
+  if (now() >= endAtMs) return save(run);
   // If the settings changed, the deployment takes no link any more. A workflow must not start by itself.
   const target = context.deployment(run.project, run.deployment);
-  if (target && !(target.kind === 'webhook' && target.includeLink)) return idle;
-  if (now() < renewAtMs) return wait(renewAtMs - now());
+  const isRenewed = !target || (target.kind === 'webhook' && target.includeLink);
+  const nextAtMs = isRenewed && renewAtMs <= run.attemptAtMs + RENEW_MS ? renewAtMs : Infinity;
+  const inMs = Math.min(endAtMs, nextAtMs) - now();
+  if (inMs > 0) return inMs === Infinity ? idle : wait(inMs);
   return save(advance(run, { state: 'linking', renewal: renewal + 1, renewAtMs: undefined }, now()));
 }
 
-async function pollWorkflow(run: UpdateRun, workflowRun: number, context: JobContext): Result {
+/** Consecutive final answers after which the result of a workflow stays unclear. */
+const UNCLEAR_AFTER = 3;
+
+/** Reads the run of the workflow. If it ends without success, hourly for a day: somebody may run it again. */
+async function pollWorkflow(
+  run: UpdateRun,
+  workflow: NonNullable<UpdateRun['workflow']>,
+  context: JobContext,
+): Result {
   const { now, random, timing, log } = context;
   const target = context.deployment(run.project, run.deployment);
   if (target?.kind !== 'github') return idle;
-  const inMs = nextPollMs({ startedAtMs: run.sinceMs }, now(), timing, random());
+  if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
+  const pollMs = nextPollMs({ startedAtMs: run.sinceMs }, now(), timing, random());
   try {
-    const workflow = await target.getRun(workflowRun);
-    if (workflow.conclusion === undefined) return wait(inMs);
-    return save({ ...run, workflow }, { audit: `workflow: ${workflow.conclusion}` });
+    const { conclusion, ...read } = await target.getRun(workflow.id);
+    // While a further attempt runs, the end of the one before is shown.
+    if (conclusion === undefined && workflow.unclear === undefined)
+      return wait(workflow.conclusion === undefined ? pollMs : Math.max(pollMs, MINUTE_MS));
+    const isSame = conclusion === workflow.conclusion;
+    const inMs = conclusion === undefined ? pollMs : HOUR_MS;
+    const untilMs = isSame ? workflow.untilMs : conclusion === 'success' ? 0 : now() + DAY_MS;
+    const next = {
+      ...run,
+      failures: 0,
+      nextTryAtMs: now() + inMs,
+      workflow: { ...read, conclusion, untilMs },
+    };
+    return save(next, isSame ? { inMs } : { audit: `workflow: ${conclusion ?? 'runs'}` });
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.info({ run: run.id, err: error }, 'the run of a workflow cannot be read');
-    return wait(inMs);
+    const { retryable, retryAfterMs = 0, text, reason } = error;
+    const failures = retryable ? 0 : run.failures + 1;
+    const inMs = Math.max(pollMs, retryAfterMs, retryable ? 0 : MINUTE_MS);
+    if (failures < UNCLEAR_AFTER) return save({ ...run, failures, nextTryAtMs: now() + inMs }, { inMs });
+    const unclear = workflow.conclusion === undefined ? text || reason : undefined;
+    const next = { ...run, failures: 0, workflow: { ...workflow, unclear, untilMs: 0 } };
+    return save(next, { audit: 'workflow: unclear' });
   }
 }

@@ -9,7 +9,7 @@ import { type ScheduleRun, scheduleKind } from './schedule/record.ts';
 import { scheduleNeeds, scheduleNotes } from './schedule/view.ts';
 
 export const digestFeature: Feature = {
-  permission: { name: 'digest', may: 'Set up digests, and ask for them', cannot: 'set up digests' },
+  permission: { name: 'digest', cannot: 'set up digests' },
 
   ...scheduleFeature<ScheduleRun>({
     ...{ kind: scheduleKind, views: scheduleNotes },

@@ -80,14 +80,12 @@ export const MAX_LISTED = 5;
 /** Pages with thumbs, as many as the platform lists. */
 export const MAX_THUMBS = 100;
 
-/** Pages with fewer thumbs do not count. */
 const MIN_THUMBS = 3;
 
 /** Returns the pages with more thumbs down than up, if they have enough of them. */
 export const listedThumbs = ({ thumbs = [] }: ReaderFigures = {}) =>
   thumbs.filter(({ up, down }) => down > up && up + down >= MIN_THUMBS).slice(0, MAX_LISTED);
 
-/** Rows of the table of top pages. */
 const MAX_TOP = 10;
 /** Entries of each of the four lists of rising and falling pages. */
 const MAX_MOVED = 3;
@@ -101,7 +99,6 @@ const MIN_FRESH = 10;
 const MIN_AI_PERCENT = 80;
 const MIN_AI_VIEWS = 50;
 
-/** Pages, some at a time. */
 type Pages = Iterable<PageCounts[]> | AsyncIterable<PageCounts[]>;
 
 const NONE: Counts = { human: 0, ai: 0 };
@@ -159,13 +156,8 @@ const isMarked = (by: keyof Counts) => (page: PageChange) => {
   return now !== past && Math.max(now, past) >= MIN_VIEWS && isLarge;
 };
 
-type Size = (page: PageChange) => number;
-
-const sizeOf =
-  (by: keyof Counts): Size =>
-  (page) =>
-    Math.abs(page[by] - page.before[by]);
+const sizeOf = (by: keyof Counts) => (page: PageChange) => Math.abs(page[by] - page.before[by]);
 
 /** Returns the `max` largest pages; ties are ordered by path. */
-const largest = (pages: readonly PageChange[], max: number, size: Size): PageChange[] =>
+const largest = (pages: readonly PageChange[], max: number, size: (page: PageChange) => number) =>
   pages.toSorted((one, other) => size(other) - size(one) || (one.path < other.path ? -1 : 1)).slice(0, max);

@@ -79,7 +79,7 @@ export const daysText = (range: DayRange): string =>
   spanText(PlainDate.from(range.from), lastOf(range), true);
 
 /** Returns the kind of a range's days: "Mon–Sun, UTC", or "UTC" unless it is an ISO week. */
-export const zoneText = (range: DayRange): string => (isWeek(range) ? 'Mon–Sun, UTC' : 'UTC');
+const zoneText = (range: DayRange): string => (isWeek(range) ? 'Mon–Sun, UTC' : 'UTC');
 
 const lastOf = ({ to }: DayRange) => PlainDate.from(to).subtract({ days: 1 });
 

@@ -2,14 +2,15 @@ import { isDeepStrictEqual } from 'node:util';
 import { claimMsOf } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { JobContext } from '../context.ts';
-import { newUpdate, updateRun, updateState } from '../deployment/record.ts';
+import { newUpdate, stateOf, updateRun } from '../deployment/record.ts';
 import { cardPermalink } from '../export/feature.ts';
-import { type ExportRun, exportRun } from '../export/record.ts';
+import { type ExportRun, exportQuotas, exportRun } from '../export/record.ts';
 import { standingKey } from '../export/view.ts';
 import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs } from '../polling.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../schedule/record.ts';
 import { announceTakeover, awaitTest, publish, publishRefusal, workCheckMs } from '../schedule/steps.ts';
+import { canSee } from '../visibility.ts';
 import {
   type ExportSchedule,
   exportNow,
@@ -70,46 +71,56 @@ const publishInThread = (run: ExportSchedule, name: string, message: Message, co
 async function followExport(run: ExportSchedule, context: JobContext): Promise<Result | undefined> {
   const { latest } = run;
   if (latest === undefined || (latest.state === 'ended' && latest.ending === 'done')) return undefined;
-  if (latest.run === undefined)
-    return latest.state === 'ended' ? undefined : acceptExport(run, latest, context);
-  const found = await loadExport(latest.run, context);
+  if (latest.run === undefined) {
+    if (latest.state === 'ended') return undefined;
+    // While its export waited for a place, the schedule was paused.
+    const isTakenBack = run.state === 'paused' && latest.dueAtMs < run.sinceMs;
+    return isTakenBack ? save({ ...run, latest: undefined }) : acceptExport(run, latest, context);
+  }
+  // Unlike `load`, it skips a damaged record.
+  const [found] = await context.runs.loadAll([latest.run], exportRun);
   if (found?.state !== 'ended') {
     const state = found === undefined ? 'ended' : found.state === 'unknown' ? 'unclear' : 'running';
     if (state === latest.state) return undefined;
-    // A record that is missing or damaged is skipped.
     return save({ ...run, latest: { ...latest, state, ...(found === undefined && { ending: 'broken' }) } });
   }
   if (latest.state === 'ended' && latest.endedAtMs === found.sinceMs) return undefined;
   return recordOutcome(run, latest, found, context);
 }
 
-async function loadExport(id: string, { runs }: JobContext): Promise<ExportRun | undefined> {
-  const [run] = await runs.loadAll([id], exportRun);
-  return run;
-}
+/** Everybody in the schedule's channel. */
+const allIn = ({ channel: id }: ExportSchedule) => ({ user: { id: '', fullMember: true }, channel: { id } });
 
-/** Accepts the export of a due time. If the same export is running already, joins that one. */
-async function acceptExport(run: ExportSchedule, latest: Latest, context: JobContext): Promise<Result> {
-  const { runs, wake, now, timing, linksTo: links } = context;
+/**
+ * Accepts the export of a due time. If the same export is running, and everybody gets its link, joins that one. If too many
+ * are running, it waits for a place.
+ */
+async function acceptExport(run: ExportSchedule, latest: Latest, context: JobContext) {
+  const { runs, wake, now, timing, limits, linksTo: links } = context;
   const wanted = scheduledExport(run, latest.dueAtMs, { links, now });
-  const acceptance = await runs.accept(wanted, { claimMs: claimMsOf(timing) });
+  const quotas = exportQuotas(wanted, limits);
+  let acceptance = await runs.accept(wanted, { claimMs: claimMsOf(timing), quotas });
   const by = acceptance.kind === 'claimed' ? acceptance.by : undefined;
-  const other = by === undefined ? undefined : await loadExport(by, context);
-  // An export from before the update may lack it, so this one runs beside it.
-  const isOlder = latest.isOfUpdate && other && other.attemptAtMs < latest.dueAtMs;
-  if (isOlder) await runs.accept(wanted);
-  const joined = by !== undefined && !isOlder;
-  const next = { ...run, latest: { ...latest, run: joined ? by : wanted.id, joined } };
+  const [other] = await runs.loadAll(by === undefined ? [] : [by], exportRun);
+  const isOpen = other && !other.privately && (await canSee(other, allIn(run), context.isPublic));
+  // An export from before the update may lack it. This one runs beside an export that does not serve.
+  const joined = isOpen === true && !(latest.isOfUpdate && other.attemptAtMs < latest.dueAtMs);
+  if (by !== undefined && !joined) acceptance = await runs.accept(wanted, { quotas });
+  if (acceptance.kind === 'full') {
+    const of = acceptance.quota === 0 ? ('owner' as const) : ('channel' as const);
+    const full = { of, max: quotas[acceptance.quota]?.max ?? 0 };
+    if (isDeepStrictEqual(latest.full, full)) return undefined;
+    return save({ ...run, latest: { ...latest, full } }, { audit: 'waits: too many exports at once' });
+  }
+  const next = { ...run, latest: { ...latest, full: undefined, run: joined ? other.id : wanted.id, joined } };
   if (joined) await publishJoined(next, other, context);
   else await wake(wanted);
   return save(next, { audit: joined ? 'joined a running export' : 'export accepted' });
 }
 
-async function publishJoined(run: ExportSchedule, other: ExportRun | undefined, context: JobContext) {
-  // Everybody in the channel sees the link to the thread, so it must be one that all of them may open.
-  const viewer = { user: { id: '', fullMember: true }, channel: { id: run.channel } };
+async function publishJoined(run: ExportSchedule, other: ExportRun, context: JobContext) {
   const parts = { ...context, workspaceUrl: context.workspaceUrl() };
-  const thread = other && (await cardPermalink(other, viewer, parts));
+  const thread = await cardPermalink(other, allIn(run), parts);
   const { dueAtMs, ending = 'done' } = run.latest ?? {};
   const isFailed = ending !== 'done' && ending !== 'left';
   // An edit would notify nobody.
@@ -126,20 +137,31 @@ async function recordOutcome(
 ): Promise<Result> {
   const nowMs = context.now();
   const ending = found.ending?.kind ?? 'broken';
+  // Anybody who may export can name a job of this site, so what that person may not deploy stays where it is.
+  const isNamed = found.answer?.action === 'watchIt' && found.answer.attempt === found.attempt;
+  const named = isNamed && ending === 'done' && run.deployments.length > 0 ? found.answer : undefined;
+  const permission = named && (await context.policy.check(named.byId, 'deploy'));
+  if (permission?.kind === 'unknown') return wait(lookupRetryMs(context));
+  const isRefused = permission?.kind === 'refused';
   const ended: ExportSchedule = {
     ...run,
     latest: { ...latest, state: 'ended', ending, endedAtMs: found.sinceMs },
   };
   let next = ended;
   if (ending === 'done') {
-    const { completedAtMs: atMs = found.sinceMs, pageCount: pages } = found;
-    const updates = await updateDeployments(run, found, context);
+    const { completedAtMs: atMs = found.sinceMs } = found;
+    // If the choice of pages has changed since the start, the next export is not compared with this one.
+    const isChosen = isDeepStrictEqual(found.paths?.toSorted(), run.paths?.toSorted());
+    const pages = isChosen ? found.pageCount : undefined;
+    const updates = isRefused ? [] : await updateDeployments(run, found, context);
     const exported = { atMs, pages, pagesBefore: run.exported?.pages, updates };
     next = countSuccess({ ...ended, exported }, nowMs);
     // One failure for each due time, even if people try again; none if a person chose [Leave it].
   } else if (latest.ending === undefined && ending !== 'left') next = countFailure(ended, nowMs);
   const name = `${latest.dueAtMs}.${found.attempt}.${found.resumed}`;
   if (latest.joined) await publishJoined(next, found, context);
+  const notDeployed = isRefused && named && exportScheduleNotes.notDeployed(next, named.by);
+  if (notDeployed) await publishInThread(next, `not-deployed.${name}`, notDeployed, context);
   const { pages, pagesBefore = pages } = next.exported ?? {};
   if (found.ending?.kind === 'noPlace') {
     const message = exportScheduleNotes.noPlace(next, found.ending.code);
@@ -165,7 +187,7 @@ async function updateDeployments(run: ExportSchedule, found: ExportRun, { runs, 
     await runs.accept(update);
     await wake(update);
   }
-  return updates.map((update) => updateState.parse(update));
+  return updates.map(stateOf);
 }
 
 /** Each step of an update wakes the schedule. If the record has the updates' states already, returns undefined. */
@@ -176,9 +198,10 @@ async function followUpdates(run: ExportSchedule, { runs }: JobContext): Promise
     exported.updates.map(({ id }) => id),
     updateRun,
   );
-  const updates = exported.updates.map((known) =>
-    updateState.parse(found.find(({ id }) => id === known.id) ?? known),
-  );
+  const updates = exported.updates.map((known) => {
+    const update = found.find(({ id }) => id === known.id);
+    return update ? stateOf(update) : known;
+  });
   if (isDeepStrictEqual(updates, exported.updates)) return undefined;
   return save({ ...run, exported: { ...exported, updates } });
 }

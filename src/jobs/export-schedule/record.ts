@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
-import { updateState } from '../deployment/record.ts';
+import { updateState } from '../deployment/attempt.ts';
 import { type ExportRun, endingKinds, newExportRun } from '../export/record.ts';
 import { schedule, scheduleKindOf } from '../schedule/record.ts';
 
@@ -22,6 +22,8 @@ export const exportSchedule = schedule.extend({
       run: z.string().optional(),
       /** The same export was running already, so the schedule watches that one. */
       joined: z.boolean().optional(),
+      /** It waits for a place among the running exports: at most so many of its owner, or of its channel. */
+      full: z.object({ of: z.enum(['owner', 'channel']), max: z.number() }).optional(),
       /** An update made it due, so no export from before that will do. */
       isOfUpdate: z.literal(true).optional(),
       /** `unclear`: waits for a person's answer. */
@@ -82,6 +84,8 @@ export function scheduledExport(
     ...newExportRun(target, request, how),
     id: idOf('scheduled export', id, String(dueAtMs)),
     schedule: id,
+    // Home lists the schedule.
+    people: [],
     asked: { channel, joinable: true, isPublic },
     // The card stays in the thread, whatever its result.
     kept: true,
@@ -89,9 +93,11 @@ export function scheduledExport(
 }
 
 export const exportScheduleActions = {
+  setUp: 'export_schedule.set_up',
   runNow: 'export_schedule.run_now',
   change: 'export_schedule.change',
   remove: 'export_schedule.remove',
+  askRemove: 'export_schedule.ask_remove',
   pause: 'export_schedule.pause',
   resume: 'export_schedule.resume',
   takeOver: 'export_schedule.take_over',

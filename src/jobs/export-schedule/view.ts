@@ -1,6 +1,5 @@
 import {
   joinParts,
-  type Layout,
   type Line,
   layout,
   type Message,
@@ -9,19 +8,19 @@ import {
   type Part,
 } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
-import { countOf, formatCount, joinFacts, lowerFirst, sanitizeUserText } from '../../slack/text.ts';
-import { updateFact } from '../deployment/view.ts';
+import { countOf, formatCount, lowerFirst, sanitizeUserText, upperFirst } from '../../slack/text.ts';
+import { updateLine } from '../deployment/view.ts';
 import { onlyPages, WORDS } from '../export/progress-view.ts';
 import { standingKey } from '../export/view.ts';
-import { timetableText } from '../schedule/timetable.ts';
 import { nextParts, scheduleViews } from '../schedule/view.ts';
-import { isNotThere, personName, type StateWord } from '../wording-view.ts';
-import { type ExportSchedule, exportScheduleActions } from './record.ts';
+import type { Person } from '../visibility.ts';
+import { isNotThere, LABELS, listNames, personName, type StateWord } from '../wording-view.ts';
+import { type ExportSchedule, exportScheduleActions, type Latest } from './record.ts';
 
 export const exportScheduleViews = scheduleViews<ExportSchedule, 'runNow'>({
   ...{ what: 'scheduled export', short: 'scheduled export', done: 'started' },
   actions: exportScheduleActions,
-  labels: { runNow: 'Run now' },
+  labels: { runNow: LABELS.runNow },
   now: 'runNow',
   confirmRemoval: {
     title: 'Remove this schedule?',
@@ -29,9 +28,15 @@ export const exportScheduleViews = scheduleViews<ExportSchedule, 'runNow'>({
   },
   cannot: 'start exports',
   create: '/docs-export schedule',
-  ownerLeft: ['is paused, since', 'It resumes once somebody takes it over.'],
+  ownerLeft: ({ deployments }) =>
+    `It's paused until someone ${deployments.length > 0 ? 'who may deploy ' : ''}takes it over.`,
+  goal: ({ deployments }) => (deployments.length > 0 ? ` → ${listNames(deployments)}` : ''),
+  last: (run) => {
+    const { label, isForeign } = wordOf({ ...run, state: 'active' });
+    return [isForeign ? label : lowerFirst(label), ...endedParts(run)];
+  },
 });
-const { site, buttons, primaryFirst, stateParts, menuOf } = exportScheduleViews;
+const { site, primaryFirst, stateParts, timesText, listedActions } = exportScheduleViews;
 
 /** Returns the one message of a schedule in its channel. Each export is in its thread. */
 export function exportScheduleMessages(run: ExportSchedule): OutboxMessage[] {
@@ -42,57 +47,62 @@ export function exportScheduleMessages(run: ExportSchedule): OutboxMessage[] {
   return [run.state === 'removed' ? standing : { ...standing, lasting: true }];
 }
 
-const planned: StateWord = { icon: '🕒', label: 'not exported yet' };
+const planned: StateWord = { icon: '🕒', label: 'Not exported yet' };
+const waiting: StateWord = { icon: '🕒', label: 'Waiting' };
 
 /** Returns the word for the running export, or for the result of the latest one. */
 function wordOf({ state, latest }: ExportSchedule): StateWord {
-  if (state === 'removed') return { icon: '💤', label: 'no longer exported on schedule' };
+  if (state === 'removed') return { icon: '➖', label: 'No longer exported on schedule' };
   if (latest?.state === 'unclear') return WORDS.unknown;
-  if (latest?.state === 'running') return WORDS.watching;
-  if (state === 'paused') return { icon: '⏸', label: 'Paused' };
+  if (latest?.state === 'running') return latest.full ? waiting : WORDS.watching;
+  if (state === 'paused') return { icon: '⏸', label: 'Schedule paused' };
   return latest?.ending === undefined ? planned : WORDS[latest.ending];
 }
 
+/** When the latest export ended, if it did. */
+const endedParts = ({ latest }: ExportSchedule): Part[] =>
+  latest?.state === 'ended' && latest.endedAtMs !== undefined ? [' ', moment(latest.endedAtMs)] : [];
+
+const waitingText = ({ of, max }: NonNullable<Latest['full']>, owner: Person) =>
+  `${of === 'owner' ? personName(owner.name) : 'This channel'} has ${countOf(max, 'export')} running, so this one waits until one ends.`;
+
 function standingMessage(run: ExportSchedule): Message {
-  const { latest, exported, version = '', state } = run;
+  const { latest, exported, version = '', state, owner } = run;
   const word = wordOf(run);
-  const isPaused = word.icon === '⏸';
   const isExported = word === WORDS.done;
+  const isEnded = latest?.ending !== undefined && word === WORDS[latest.ending];
   // The next export waits for the answer to its question.
   const waits = latest?.state === 'unclear' && !latest.joined;
-  const isEnded = latest?.ending !== undefined && word === WORDS[latest.ending];
-  const facts: Line[] = [
-    [
-      ...(isPaused ? stateParts(run) : [lowerFirst(word.label)]),
-      ...(isEnded && latest.endedAtMs !== undefined ? [' ', moment(latest.endedAtMs)] : []),
-    ],
-    exported && !isExported && ['last exported ', moment(exported.atMs)],
-    exported && pagesText(exported),
-    ...(exported?.updates ?? []).map(updateFact),
-    state === 'paused' && !isPaused && stateParts(run),
-    (state === 'active' || state === 'testing') && !waits && nextParts(run, 'next: '),
-  ];
-  const small = joinFacts(
-    timetableText(run.timetable),
-    version && `"${sanitizeUserText(version, 100)}"`,
-    onlyPages(run),
-    `set up by ${personName(run.owner.name)} · `,
-  );
+  const full = word === waiting && latest?.full;
   return layout({
     icon: word.icon,
-    lines: [[{ bold: site(run) }, ' · ', ...joinParts(facts)]],
-    small: [[small, { code: '/docs-export schedule list' }]],
-    ...standingActions(run),
+    lines: [
+      joinParts([
+        [{ bold: word.label }, ...(isEnded ? endedParts(run) : [])],
+        site(run),
+        isExported && exported && pagesText(exported),
+      ]),
+      full && waitingText(full, owner),
+      state === 'paused' &&
+        stateParts(run).map((part) => (typeof part === 'string' ? upperFirst(part) : part)),
+      joinParts([
+        exported && !isExported && ['Last exported ', moment(exported.atMs)],
+        exported && !isExported && pagesText(exported),
+      ]),
+      ...(exported?.updates ?? []).map(updateLine),
+      (state === 'active' || state === 'testing') && !waits && nextParts(run, 'Next: '),
+    ],
+    small: [
+      joinParts([
+        timesText(run),
+        version && `"${sanitizeUserText(version, 100)}"`,
+        onlyPages(run),
+        `set up by ${personName(owner.name)}`,
+        [{ code: '/docs-export schedule list' }],
+      ]),
+    ],
+    ...(state === 'testing' ? {} : listedActions(run)),
   });
-}
-
-function standingActions(run: ExportSchedule): Pick<Layout, 'buttons' | 'menu'> {
-  if (run.state === 'active') return { menu: menuOf(run, 'runNow', 'change', 'pause') };
-  if (run.state !== 'paused') return {};
-  return {
-    buttons: buttons(run, run.ownerLeft ? 'takeOver' : 'resume'),
-    menu: menuOf(run, 'runNow', 'change'),
-  };
 }
 
 /** Such as "412 pages (+3)". */
@@ -109,8 +119,15 @@ export const exportScheduleNotes = {
   skipped: (missed: readonly number[]): Message =>
     layout({
       icon: '➖',
-      lines: [[`Left out: ${countOf(missed.length, 'export')}, last due `, moment(missed.at(-1) ?? 0)]],
-      small: ['Of several missed exports, only the last is made up for, within a day.'],
+      lines: [
+        [
+          { bold: 'Skipped' },
+          ` ${countOf(missed.length, 'missed export')} (last due `,
+          moment(missed.at(-1) ?? 0),
+          ')',
+        ],
+      ],
+      small: ['I only catch up on the latest, up to a day late.'],
     }),
 
   /** In the thread: the schedule joined an export of other people, whose messages do not mention the owner. */
@@ -129,13 +146,31 @@ export const exportScheduleNotes = {
     });
   },
 
+  /** In the thread: a person who may not deploy named the job of the export. */
+  notDeployed: (run: ExportSchedule, by: string): Message =>
+    layout({
+      icon: '⚠️',
+      mention: [run.owner],
+      lines: [
+        [{ bold: 'Not deployed' }, ` · ${site(run)}`],
+        `It was unclear whether the export had started. ${personName(by)} named its job by hand, but can't deploy.`,
+      ],
+      buttons: primaryFirst(run, 'runNow'),
+    }),
+
   /** In the thread: the site has far more pages than before, or far fewer. */
   pagesChanged: (run: ExportSchedule, pages: number, before: number): Message =>
     layout({
       icon: '⚠️',
       mention: [run.owner],
       lines: [
-        `${site(run)} has ${countOf(pages, 'page')} now. The export before had ${formatCount(before)}.`,
+        [
+          {
+            bold: `${site(run)} ${pages < before ? 'lost' : 'gained'} ${countOf(Math.abs(pages - before), 'page')}`,
+          },
+          ` (${formatCount(before)} → ${formatCount(pages)})`,
+        ],
+        'Check them before you publish.',
       ],
     }),
 
@@ -150,7 +185,7 @@ export const exportScheduleNotes = {
           ` after ${countOf(run.failures, 'failure')} in a row · scheduled export of ${site(run)}`,
         ],
       ],
-      small: ['It resumes once an export succeeds.'],
+      small: ['It resumes once [Run now] works.'],
       buttons: primaryFirst(run, 'runNow', 'resume', 'remove'),
     }),
 
@@ -158,21 +193,33 @@ export const exportScheduleNotes = {
   noPlace: (run: ExportSchedule, code: string): Message =>
     failedMessage(
       run,
-      ["was not exported: I can't post in ", { channel: run.channel }, ' any more.'],
+      'Not exported',
       isNotThere(code)
-        ? ['Type ', { code: '/invite @Docket' }, ' there, then choose [Run now].']
-        : `Slack said: ${code}`,
+        ? [
+            "I can't post in ",
+            { channel: run.channel },
+            ' any more. Type ',
+            { code: '/invite @Docket' },
+            ' there, then choose [Run now].',
+          ]
+        : ["Slack doesn't let me post in ", { channel: run.channel }, ' any more.'],
+      isNotThere(code) ? undefined : `Slack's answer: ${code}`,
     ),
 
   /** To the owner, after our own error. */
   broken: (run: ExportSchedule, ref: string): Message =>
-    failedMessage(run, ['is perhaps not exported: something broke on my side.'], `ref ${ref}`),
+    failedMessage(
+      run,
+      'Stopped by an error',
+      "Something broke on my side. I can't tell whether it was exported.",
+      `ref ${ref}`,
+    ),
 };
 
-const failedMessage = (run: ExportSchedule, why: Part[], small: Line): Message =>
+const failedMessage = (run: ExportSchedule, state: string, why: Line, small: Line): Message =>
   layout({
     icon: '❌',
-    lines: [[`${site(run)} `, ...why]],
+    lines: [[{ bold: state }, ` · ${site(run)}`], why],
     small: [small],
     buttons: primaryFirst(run, 'runNow', 'remove'),
   });

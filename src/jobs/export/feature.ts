@@ -1,5 +1,5 @@
 import { message, type Part } from '../../slack/blocks.ts';
-import { countOf, formatCount, messageUrl } from '../../slack/text.ts';
+import { formatCount, messageUrl } from '../../slack/text.ts';
 import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../feature.ts';
 import { pollRateLimits } from '../polling.ts';
 import { canSee, filterVisible, type Viewer } from '../visibility.ts';
@@ -26,7 +26,7 @@ export const exportNeeds: RunNeeds<ExportRun> = {
 const startOf = (attempt: number) => `start ${attempt}`;
 
 export const exportFeature: Feature = {
-  permission: { name: 'export', may: 'Start exports', cannot: 'start exports' },
+  permission: { name: 'export', cannot: 'start exports' },
 
   begin: {
     button: exportSiteButton,
@@ -40,8 +40,8 @@ export const exportFeature: Feature = {
     needs: exportNeeds,
     entry(run, userId, context) {
       const hasEnded = run.state === 'ended';
-      // The schedule's message shows the result.
-      if (hasEnded && run.schedule !== undefined) return undefined;
+      // The schedule's message shows it.
+      if (run.schedule !== undefined && (hasEnded || !run.people.includes(userId))) return undefined;
       return {
         ...(hasEnded && { endedAtMs: run.sinceMs }),
         async line() {
@@ -61,10 +61,9 @@ export const exportFeature: Feature = {
     return { count: waiting.length, what: 'export' };
   },
 
-  limits: (_, { projects, limits: { exportsPerPerson: many, exportStatusPerSecond: perSecond } }) => [
+  limits: (_, { projects, limits: { exportStatusPerSecond: perSecond } }) => [
     {
       show: () => ({
-        left: `up to ${countOf(many, 'export')} at once`,
         text: `status checks of exports: up to ${perSecond} a second for each API key`,
       }),
     },

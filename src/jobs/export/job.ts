@@ -1,9 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { StartedExport } from '../../docs-api/operations.ts';
 import { fillLinks } from '../../slack/blocks.ts';
 import { lacksScope, SlackApiError } from '../../slack/errors.ts';
 import { deliveryCheckMs, loadCardState, postWhereAsked, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
+import { stateOf, updateId, updateRun } from '../deployment/record.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
 import {
   isUnknownJob,
@@ -169,6 +171,7 @@ export const NOT_STARTED_REASONS: Partial<
   key_rejected: 'key',
   rate_limited: 'limit',
   refused: 'down',
+  server: 'down',
 };
 
 /** A call did not succeed: saves when it is tried again, or ends the run. */
@@ -181,8 +184,12 @@ async function handleFailure(run: ExportRun, error: unknown, context: JobContext
   const failure = nextFailure(run.pollFailure, error, context);
   // Right after completion, the platform may still report the job as incomplete.
   const isRetryable = error.retryable || (kind === 'conflict' && !isStart);
-  const maxWaitMs = retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
-  if (isRetryable && failure.nextMs <= run.sinceMs + maxWaitMs) return retryAfter(run, failure, context);
+  // The thread says until when a start is tried while the platform has trouble. A failure of another kind keeps to that.
+  const hasTrouble = isStart && kind === 'server';
+  const untilMs = hasTrouble ? run.sinceMs + timing.exportStartMs : run.pollFailure?.untilMs;
+  const patienceMs = retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
+  const lastMs = Math.max(untilMs ?? 0, hasTrouble ? 0 : run.sinceMs + patienceMs);
+  if (isRetryable && failure.nextMs <= lastMs) return retryAfter(run, { ...failure, untilMs }, context);
   log.info({ run: run.id, isStart, err: error }, 'the platform refused a call of an export');
   const needsOperator = kind === 'key_rejected' || kind === 'forbidden';
   const adminsAlerted = needsOperator && (await context.alertAdmins(run.teamId, run.project, error));
@@ -323,9 +330,21 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
 /** For this long after its end, an export wakes its schedule. The schedule also checks by itself. */
 const WAKE_MS = 60_000;
 
+/** Returns the run with the present states of its deployments; undefined if it has them already. */
+async function followUpdates(run: ExportRun, { projects, runs }: JobContext): Promise<ExportRun | undefined> {
+  const { deployments = [] } = projects.find(({ name }) => name === run.project) ?? {};
+  const ids = deployments.map(({ name }) => updateId(run, name));
+  const isExported = run.job === 'export' && run.ending?.kind === 'done';
+  const found = isExported ? await runs.loadAll(ids, updateRun) : [];
+  const updates = found.map(stateOf);
+  return found.length === 0 || isDeepStrictEqual(updates, run.updates) ? undefined : { ...run, updates };
+}
+
 /** Answers the requester privately if no message stays, and waits until the links expire. */
 async function handleEnded(run: ExportRun, context: JobContext): Result {
   const { ending, earlier, schedule } = run;
+  const followed = await followUpdates(run, context);
+  if (followed) return save(followed);
   // The schedule's message shows the result. Later steps only wait until the link expires, perhaps for days.
   if (schedule !== undefined) {
     if (context.now() - run.sinceMs < WAKE_MS) {

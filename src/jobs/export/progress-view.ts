@@ -1,8 +1,5 @@
 import {
   type ButtonParts,
-  compose,
-  contextBlock,
-  joinParts,
   layout,
   linkPlaceholder,
   type Message,
@@ -15,7 +12,8 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { countOf, cut, formatDuration, lowerFirst, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import {
   FAILURE_SHOWN_AFTER,
-  keyRemedyText,
+  keyRejectedText,
+  LABELS,
   nameTo,
   personName,
   projectMissingText,
@@ -28,7 +26,6 @@ import {
   type Ending,
   type ExportRun,
   exportActions,
-  latestLink,
   type RunButton,
   type UseDomain,
 } from './record.ts';
@@ -48,13 +45,11 @@ export function runButtonOf(run: ExportRun, label: string, action: string): Butt
 }
 
 /** The button with a link, which the link store has. */
-export const downloadButton = (
-  action: string,
-  { link }: DoneEnding,
-  label = 'Download bundle',
-): ButtonParts => ({
-  ...{ label, action },
-  ...{ url: linkPlaceholder(link), style: 'primary' },
+export const downloadButton = (action: string, { link }: DoneEnding): ButtonParts => ({
+  label: 'Download',
+  action,
+  url: linkPlaceholder(link),
+  style: 'primary',
 });
 
 /** How long the export took, such as "6 min"; empty unless its start and end were both seen. */
@@ -69,15 +64,15 @@ export const percentOf = (run: ExportRun) =>
   run.fraction === undefined ? '' : `${Math.floor(millionthsOf(run) / 1e4)}%`;
 
 /** The exported domain, or the job's id if the domain is unknown. */
-const subject = ({ domain, jobId = '' }: Pick<ExportRun, 'domain' | 'jobId'>) =>
-  domain === '' ? `job ${shortId(jobId)}` : sanitizeUserText(domain, 253);
+const subject = ({ domain, siteDomain, jobId = '' }: Pick<ExportRun, 'domain' | 'siteDomain' | 'jobId'>) =>
+  sanitizeUserText(domain || siteDomain || '', 253) || `job ${shortId(jobId)}`;
 
 const labelOf = ({ domain, version = '' }: Pick<ExportRun, 'domain' | 'version'>) =>
   domain === '' ? '' : sanitizeUserText(version, 100);
 
-/** The domain with its label, or the job's id. */
-export const site = (run: Pick<ExportRun, 'domain' | 'version' | 'jobId'>) =>
-  subject(run) + (labelOf(run) && ` (${labelOf(run)})`);
+/** The domain with its label, such as "docs.acme.com 4.3", or the job's id. */
+export const site = (run: Pick<ExportRun, 'domain' | 'siteDomain' | 'version' | 'jobId'>) =>
+  subject(run) + (labelOf(run) && ` ${labelOf(run)}`);
 
 /** The pages, such as "only /guides/p2 and 3 more"; empty if all are exported. */
 export function onlyPages({ paths }: Pick<ExportRun, 'paths'>): string {
@@ -100,15 +95,15 @@ export const WORDS: Record<Exclude<ExportRun['state'], 'ended'> | Ending['kind']
   starting: queued,
   watching: exporting,
   bundling: exporting,
-  unknown: { icon: '⚠️', label: 'Needs an answer' },
+  unknown: { icon: '❔', label: 'Needs an answer' },
   done: exported,
   failed: { icon: '❌', label: 'Export failed' },
   notStarted: { icon: '❌', label: 'Not started' },
   noPlace: { icon: '❌', label: 'Not started' },
   lost: { icon: '❌', label: 'Not found' },
-  gaveUp: { icon: '💤', label: 'No longer watched' },
+  gaveUp: { icon: '⌛', label: 'No longer watched' },
   noLink: { icon: '⚠️', label: 'Exported, no link yet' },
-  left: { icon: '💤', label: 'Not started again' },
+  left: { icon: '➖', label: 'Not started again' },
   broken: { icon: '❌', label: 'Stopped by an error' },
 };
 
@@ -129,63 +124,37 @@ export function stateOf(run: ExportRun): StateWord {
 export const hasEnded = (run: ExportRun) =>
   run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
 
-/** The card of a run. It changes only with the state, until it shows the result. */
-export function cardMessage(run: ExportRun): Message {
-  const state = stateOf(run);
-  const what = subject(run);
-  const name = labelOf(run) && ` "${labelOf(run)}"`;
-  const how = run.joined ? 'watched' : run.schedule === undefined ? 'requested' : 'scheduled';
-  const small = `Static export${name}${fact(onlyPages(run))} · ${how} by ${personName(run.requester.name)}`;
-  const link = state === exported ? latestLink(run) : undefined;
-  if (link === undefined)
-    return layout({
-      lines: [[...stateParts(state), ` · ${what}`]],
-      small: [small],
-      text: [`${what}: ${wordInSentence(state)}. ${small}`],
-    });
-  const facts = [...progressParts(run), fact(tookText(run))].join('');
-  const isPublic = !link.privately && !link.expired;
-  return layout({
-    lines: [[...stateParts({ icon: state.icon, label: what }), ` exported${facts}`]],
-    small: [small],
-    buttons: [isPublic && downloadButton(exportActions.download, link, 'Download')],
-    text: [`${what} exported${facts}. ${small}`],
-  });
-}
+/** Who asked for it: "Requested by ana". */
+export const whoText = ({ joined, schedule, requester }: ExportRun) =>
+  `${joined ? 'Watched' : schedule === undefined ? 'Requested' : 'Scheduled'} by ${personName(requester.name)}`;
 
-/** The message in the thread that is edited while an export runs. After the end, the card shows the result. */
+/** The message in the thread that is edited while an export runs. At the end, another one replaces it. */
 export function progressMessage(run: ExportRun): Message {
   const { state, movedAtMs = run.sinceMs } = run;
   const word = stateOf(run);
-  if (hasEnded(run)) {
-    const times = [
-      !run.joined && timeParts('requested', run.attemptAtMs),
-      timeParts('started', run.startedAtMs),
-      timeParts('finished', run.completedAtMs),
-    ];
-    const small = joinParts([...times, jobParts(run)]);
-    const text = [`${site(run)}: ${lowerFirst(word.label)}`];
-    return small.length === 0 ? message(text) : compose([contextBlock([small])], text);
-  }
+  // It is seen only where Slack refuses deletions.
+  if (hasEnded(run))
+    return layout({ icon: word.icon, lines: [[{ bold: word.label }, ' · see the latest message below']] });
   const isWatching = state === 'watching';
-  const first =
+  const first: Part[] =
     state === 'bundling'
-      ? ['⏳ ', { bold: 'Making the download link…' }]
+      ? [{ bold: 'Making the download link…' }]
       : [
-          ...stateParts(word),
+          { bold: word.label },
           ...(state === 'unknown' ? [` · ${subject(run)}`] : [...progressParts(run), ...sinceParts(run)]),
         ];
   // Nothing is retried before somebody answers.
   const failure = state === 'unknown' ? [] : failureLine(run);
   const isStalled = run.stalled && isWatching && failure.length === 0;
   const rest = isStalled ? [...timeParts('No progress since', movedAtMs), '. Still checking.'] : failure;
+  const checkNow = runButtonOf(run, LABELS.checkNow, exportActions.refresh);
+  const notify = { label: 'Notify me too', action: exportActions.notify };
   return layout({
+    icon: state === 'bundling' ? '⏳' : word.icon,
     lines: [first, rest],
     small: [jobParts(run)],
-    buttons: [
-      isWatching && runButtonOf(run, 'Refresh', exportActions.refresh),
-      isWatching && runButtonOf(run, 'Notify me too', exportActions.notify),
-    ],
+    buttons: [isWatching && checkNow],
+    menu: isWatching ? { entries: [notify], value: checkNow.value } : undefined,
     text: [spokenProgress(run), rest],
   });
 }
@@ -202,7 +171,7 @@ function sinceParts(run: ExportRun): Part[] {
 }
 
 /** The full job id, so that people can copy it. */
-const jobParts = ({ jobId }: ExportRun): Part[] =>
+export const jobParts = ({ jobId }: ExportRun): Part[] =>
   jobId === undefined ? [] : ['job ', { code: cut(singleLine(jobId), 200) }];
 
 /** Such as "Exporting docs.acme.com, 42 percent, 128 pages so far." */
@@ -215,14 +184,14 @@ function spokenProgress(run: ExportRun): string {
   return `${[`${word.label} ${site(run)}`, done, pagesText(run)].filter((one) => one !== '').join(', ')}.`;
 }
 
-const pagesText = (run: ExportRun) =>
+export const pagesText = (run: ExportRun) =>
   run.pageCount === undefined ? '' : countOf(run.pageCount, 'page') + (hasEnded(run) ? '' : ' so far');
 
 /** The progress that the platform reports, with no guesses. */
 function progressParts(run: ExportRun): string[] {
   if (stateOf(run) === queued) return [];
   const cells = Math.floor(millionthsOf(run) / 1e5);
-  const bar = hasEnded(run) ? '' : `${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percentOf(run)}`;
+  const bar = `${'▰'.repeat(cells)}${'▱'.repeat(10 - cells)} ${percentOf(run)}`;
   const done = percentOf(run) === '' ? sanitizeUserText(run.progressText ?? '', 60) : bar;
   return [done, pagesText(run)].map(fact);
 }
@@ -238,6 +207,8 @@ export function failureLine(
       return [];
     case 'down':
     case 'lost':
+      if (failure.untilMs !== undefined)
+        return [...timeParts(`The docs platform has trouble. I'll keep trying until`, failure.untilMs), '.'];
       if (run.startedAtMs === undefined && !run.joined)
         return ["The docs platform isn't answering, so nothing has started yet. I'll keep trying."];
       if (failure.inARow < FAILURE_SHOWN_AFTER) return [];
@@ -247,13 +218,12 @@ export function failureLine(
       return [...timeParts(text, failure.nextMs), '.'];
     }
     case 'key': {
-      const remedy = keyRemedyText(failure.adminsAlerted);
-      return [`⚠️ My platform key was rejected; ${remedy}. I'll continue when it works again.`];
+      return [`${keyRejectedText(failure.adminsAlerted)}. I'll continue when it works again.`];
     }
     case 'forbidden':
-      return [`⚠️ The platform doesn't let me see ${what}. I'll continue when it does.`];
+      return [`The platform doesn't let me see ${what}. I'll continue when it does.`];
     case 'project':
-      return [`⚠️ ${projectMissingText(run)}. I'll continue when it is back.`];
+      return [`${projectMissingText(run)}. I'll continue when it's back.`];
   }
 }
 
@@ -300,7 +270,7 @@ export function runningMessage(
   const progress = percentOf(run) && `${percentOf(run)}, `;
   const how = run.joined
     ? `watched by ${by}`
-    : `started by ${by} ${formatDuration(nowMs - run.attemptAtMs)} ago`;
+    : `requested by ${by} ${formatDuration(nowMs - run.attemptAtMs)} ago`;
   const parts = { action: exportActions.startAnother, confirm: confirmSecond };
   const another = run.joined ? [] : targetButtons('Start another', { ...run, request, privately }, parts);
   // A mention does not notify people who cannot read the thread.
@@ -328,8 +298,14 @@ export const earlierAttemptMessage = message([
 /** Answers a late click, or [Refresh] right after a poll or at the rate limit. */
 export function unchangedProgressMessage(run: ExportRun): Message {
   const word = wordInSentence(stateOf(run));
-  if (run.state === 'ended') return message([`Nothing new: ${word}. See the latest message in the thread.`]);
-  if (run.state === 'unknown') return message([`Still ${word}: it's unclear whether it started.`]);
+  if (run.ending?.kind === 'gaveUp')
+    return message([
+      'I stopped watching this export. Choose [Check now] in the latest message of its thread.',
+    ]);
+  if (run.state === 'ended')
+    return message([`This export has ended: ${word}. See the latest message in its thread.`]);
+  if (run.state === 'unknown')
+    return message(['Waiting for an answer to the question above: did the export start?']);
   const failure = failureLine(run);
   return message([failure.length > 0 ? failure : [`Still ${percentOf(run) || word}, checked just now.`]]);
 }

@@ -1,8 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import type { ExportJob } from '../../docs-api/operations.ts';
+import { hostOfUrl } from '../../domain.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Quota, runBase } from '../../store/runs.ts';
+import { updateState } from '../deployment/attempt.ts';
 import type { Limits } from '../limits.ts';
 import { pollFailure } from '../polling.ts';
 import { conversationOf, person, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
@@ -78,6 +80,8 @@ export type ExportTarget = z.infer<typeof exportTarget>;
 export const exportRun = runBase.extend({
   job: z.enum(['export', 'link']),
   ...exportTarget.shape,
+  /** The platform's word for an unknown domain. As the pages are unknown, too, such an export cannot be started again. */
+  siteDomain: z.string().optional(),
   /** Watches an existing export job and starts none. */
   joined: z.boolean(),
   requester: person,
@@ -129,8 +133,10 @@ export const exportRun = runBase.extend({
   pollFailure: pollFailure.optional(),
   completedAtMs: z.number().optional(),
   ending: ending.optional(),
-  /** The deployments that the requester may update to it. */
+  /** The deployments that the requester may deploy it to. */
   deployments: z.array(z.string()).optional(),
+  /** The state of each deployment of it. */
+  updates: z.array(updateState).optional(),
   /** An earlier link that may still work, while a new one is made or cannot be made. */
   earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),
   /** Only the requester gets the link that is being made: decided once, though the platform's call is retried. */
@@ -247,6 +253,7 @@ export function applyPoll(
     status: job.status === 'unknown' ? job.rawStatus : job.status,
     progressText: job.progress?.text ?? before.progressText,
     pageCount: job.pageCount ?? before.pageCount,
+    siteDomain: before.domain === '' ? (hostOfUrl(job.domain ?? '') ?? before.siteDomain) : undefined,
     ...(isKnown && { fraction }),
     ...{ polls: before.polls + 1, polledAtMs: atMs },
     // For an export not started here, the platform gives the start.
@@ -280,7 +287,7 @@ export const runButton = z.object({
 export type RunButton = z.infer<typeof runButton>;
 
 /**
- * The value of [Use it] and [Start another]: the target, and the id of the request. `chosen`: the person picked the
+ * The value of [Export …] and [Start another]: the target, and the id of the request. `chosen`: the person picked the
  * domain over a similar one.
  */
 export const useDomain = z.object({
@@ -304,6 +311,7 @@ export const exportActions = {
   notify: 'export.notify',
   refresh: 'export.refresh',
   startAnother: 'export.start_another',
+  another: 'export.another',
   download: 'export.download',
   openThread: 'export.open_thread',
   useDomain: 'export.use_domain',

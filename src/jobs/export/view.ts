@@ -1,6 +1,6 @@
 import {
   type ButtonParts,
-  type Layout,
+  joinParts,
   type Line,
   layout,
   type Message,
@@ -19,28 +19,34 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../slack/text.ts';
-import { deployButtons } from '../deployment/view.ts';
+import { deployOffers, isDeployed, updateLine } from '../deployment/view.ts';
 import {
   answeredStart,
   confirmStart,
-  keyRemedyText,
+  keyRejectedText,
+  LABELS,
   noPlaceMessage,
   notStartedReason,
   personName,
   platformReasonText,
   projectMissingText,
+  startQuestion,
 } from '../wording-view.ts';
 import {
-  cardMessage,
   downloadButton,
   failureLine,
   hasEnded,
+  jobParts,
+  onlyPages,
+  pagesText,
   percentOf,
   progressMessage,
   runButtonOf,
   site,
   stateOf,
   tookText,
+  WORDS,
+  whoText,
 } from './progress-view.ts';
 import {
   type DoneEnding,
@@ -68,42 +74,53 @@ export const privateKey = ({ id, job, attempt }: ExportRun, resumed: number) =>
 
 /** Returns every message of a run in its present form. Earlier endings stay as they were. */
 export function exportMessages(run: ExportRun): OutboxMessage[] {
-  const { state, attempt, ending, answer, earlier } = run;
+  const { state, attempt, ending, answer } = run;
   if (run.job === 'link') return linkMessages(run);
   if (ending?.kind === 'noPlace' || state === 'accepted') return [];
-  const user = run.requester.id;
   const isGone = isRetracted(run);
   const retracted = isGone && { retracted: true as const };
-  const place = run.inDirectMessage ? { user } : { channel: run.asked.channel };
+  const place = run.inDirectMessage ? { user: run.requester.id } : { channel: run.asked.channel };
   const messages: OutboxMessage[] = [
     { key: cardKey(run), place, kind: 'state', message: cardMessage(run), ...retracted, ...ofSchedule(run) },
   ];
 
+  const endings = isGone ? refusedMessages(run) : endingMessages(run);
   const wasWatched = run.startedAtMs !== undefined || run.unknownJobId !== undefined;
   const isKnown = wasWatched || (run.joined && run.polls > 0);
-  // While the first link is made the message stays as it is: the next edit is the last.
+  // While the first link is made, the line stays as it is: the ending replaces it soon.
   const isEnding = state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
   if (!isEnding && run.schedule === undefined && (isKnown || failureLine(run).length > 0)) {
-    const kind = hasEnded(run) ? 'state' : 'progress';
-    messages.push({ ...inThread(run, 'progress', progressMessage(run)), kind, ...retracted });
+    const line = inThread(run, 'progress', progressMessage(run));
+    // An edit notifies nobody, so the ending is a new post, after which this line is deleted.
+    const replacedBy = isGone ? undefined : endings[0]?.key;
+    messages.push(
+      hasEnded(run) ? { ...line, kind: 'state', retracted: true, replacedBy } : { ...line, kind: 'progress' },
+    );
   }
   if (state === 'unknown') messages.push(inThread(run, `question.${attempt}`, questionMessage(run)));
   if (answer) messages.push(inThread(run, `question.${answer.attempt}`, answeredMessage(run, answer)));
-  if (earlier) messages.push(...doneMessages(run, earlier.ending, earlier.resumed));
-  if (ending?.kind === 'done') messages.push(...doneMessages(run, ending, run.resumed));
-  else if (isGone)
-    // The requester gets the answer in the conversation of the request.
-    for (const { id } of run.watchers)
-      messages.push(toPerson(id, `${run.id}.refused.${attempt}.${id}`, retractedMessage(run)));
-  else if (ending && ending.kind !== 'left') {
-    // A failed further link gets its own message, since the old link may still work.
-    const name = `end.${attempt}.${run.resumed}${run.relinked > 0 ? `.${run.relinked}` : ''}`;
-    const message = endingMessage(run, ending);
-    // A lost permission is shown only to the person.
-    const isPrivate = ending.kind === 'notStarted' && ending.why === 'permission';
-    messages.push(isPrivate ? toPerson(user, `${run.id}.${name}`, message) : inThread(run, name, message));
-  }
-  return messages;
+  return [...messages, ...endings];
+}
+
+/** The requester gets the answer in the conversation of the request. */
+const refusedMessages = (run: ExportRun): OutboxMessage[] =>
+  run.watchers.map(({ id }) => toPerson(id, `${run.id}.refused.${run.attempt}.${id}`, retractedMessage(run)));
+
+/** The messages with a result: of the link before, and of the latest ending. */
+function endingMessages(run: ExportRun): OutboxMessage[] {
+  const { attempt, ending, earlier } = run;
+  const messages = earlier ? doneMessages(run, earlier.ending, earlier.resumed) : [];
+  if (ending?.kind === 'done') return [...messages, ...doneMessages(run, ending, run.resumed)];
+  if (ending === undefined || ending.kind === 'left' || ending.kind === 'noPlace') return messages;
+  // A failed further link gets its own message, since the old link may still work.
+  const name = `end.${attempt}.${run.resumed}${run.relinked > 0 ? `.${run.relinked}` : ''}`;
+  const message = endingMessage(run, ending);
+  // A lost permission is shown only to the person.
+  const isPrivate = ending.kind === 'notStarted' && ending.why === 'permission';
+  const shown = isPrivate
+    ? toPerson(run.requester.id, `${run.id}.${name}`, message)
+    : inThread(run, name, message);
+  return [...messages, shown];
 }
 
 /** A message in the thread, or in the requester's direct messages if the thread refuses it. */
@@ -131,12 +148,20 @@ function ofSchedule(run: ExportRun): Partial<OutboxMessage> {
 
 /** The messages with a link. A further link edits the same ones, unless the job was watched again for it. */
 function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): OutboxMessage[] {
+  const { privately, refusal } = ending;
+  // The direct message with the link notifies the requester.
+  const isNotified = run.schedule !== undefined || (privately && refusal === undefined);
+  const mention = isNotified ? run.watchers : peopleOf(run);
+  const name = `end.${run.attempt}.${resumed}`;
+  const suffix = refusal === undefined ? '' : '.refused';
+  const shown = inThread(run, name + suffix, doneMessage(run, ending, mention));
   // The card of a scheduled export has the link already, so only watchers need a further message.
-  const mention = run.schedule === undefined ? peopleOf(run) : run.watchers;
-  const shown = inThread(run, `end.${run.attempt}.${resumed}`, doneMessage(run, ending, mention));
-  const messages = mention.length === 0 ? [] : [shown];
-  if (ending.privately) {
-    const direct = linkMessage(run, ending, `${site(run)} is exported`, []);
+  const messages = run.schedule !== undefined && mention.length === 0 ? [] : [shown];
+  // An edit would not notify the requester, to whom nothing was sent.
+  if (refusal !== undefined && messages.length > 0)
+    messages.push({ ...shown, key: `${run.id}.${name}`, retracted: true, replacedBy: shown.key });
+  if (privately) {
+    const direct = doneMessage(run, ending, [], true);
     messages.push(toPerson(run.requester.id, privateKey(run, resumed), direct));
   }
   return ending.expired ? messages.map((one) => ({ ...one, ...withoutRepost })) : messages;
@@ -144,19 +169,14 @@ function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Outb
 
 export function questionMessage(run: ExportRun): Message {
   const { unknownJobId } = run;
-  const sentence = `Did the export of ${site(run)} start? The platform gave no clear answer.`;
   const wrongId = unknownJobId && { code: cut(singleLine(unknownJobId), 200) };
-  return layout({
-    icon: '⚠️',
-    mention: [run.requester],
-    lines: [sentence, wrongId && ['The platform has no job with that ID: ', wrongId]],
-    small: ['Look in its dashboard first: starting again could run it twice.'],
-    buttons: [
-      { ...runButtonOf(run, "It's there: watch it", exportActions.watchIt), style: 'primary' },
-      { ...runButtonOf(run, 'Start again', exportActions.startAgain), confirm: confirmSecond },
-      runButtonOf(run, 'Leave it', exportActions.leave),
-    ],
-  });
+  const buttons: ButtonParts[] = [
+    primary(runButtonOf(run, LABELS.watchIt, exportActions.watchIt)),
+    { ...runButtonOf(run, LABELS.startAnyway, exportActions.startAgain), confirm: confirmSecond },
+    runButtonOf(run, LABELS.dontStart, exportActions.leave),
+  ];
+  const more: Line = wrongId && ['The platform has no job with the ID ', wrongId, '.'];
+  return startQuestion(run.requester, `export of ${site(run)}`, buttons, more);
 }
 
 const confirmSecond = confirmStart('this exports the same pages twice');
@@ -167,56 +187,102 @@ export const answeredMessage = (run: ExportRun, { action, by }: NonNullable<Expo
 /** The beginning of the run's id, which its log lines have. */
 const refLine = ({ id }: ExportRun) => `ref ${id.slice(0, 8)}`;
 
+/** The card of a run. It changes only with the state, until it shows the result. */
+function cardMessage(run: ExportRun): Message {
+  const { ending, schedule } = run;
+  const { icon } = stateOf(run);
+  const link = stateOf(run) === WORDS.done ? latestLink(run) : undefined;
+  const isPublic = link && !link.privately && !link.expired;
+  const pages = link ? pagesText(run) : '';
+  // A lost permission is shown only to the person.
+  const hasReason =
+    ending?.kind === 'failed' || (ending?.kind === 'notStarted' && ending.why !== 'permission');
+  return layout({
+    icon,
+    lines: [
+      joinParts([stateParts(run), pages]),
+      hasReason ? outcomeOf(run, ending)[0][0] : ending?.kind === 'left' && unclearText,
+      ...(schedule === undefined ? deploymentLines(run) : []),
+    ],
+    small: [joinFacts(whoText(run), onlyPages(run), link?.privately ? sentText(link) : '')],
+    buttons: [isPublic && downloadButton(exportActions.download, link)],
+  });
+}
+
+/** Such as "**Exported** · docs.acme.com 4.3". */
+const stateParts = (run: ExportRun): Part[] => [{ bold: stateOf(run).label }, ` · ${site(run)}`];
+
+const unclearText = "It's unclear whether the first start worked.";
+
+const sentText = ({ refusal }: DoneEnding) =>
+  refusal === undefined ? 'link sent privately' : 'link not sent';
+
+/** One line for each deployment that has got this export, or was to get it. */
+const deploymentLines = ({ updates = [] }: ExportRun): Line[] => updates.map(updateLine);
+
 /** The endings with a message in the thread. */
 type ThreadEnding = Exclude<Ending, { kind: 'left' | 'noPlace' | 'done' }>;
 type NotStarted = Extract<Ending, { kind: 'notStarted' }>;
 
 /** Returns the one message that ends a run, or its watch. It mentions the requester and the watchers. */
 function endingMessage(run: ExportRun, ending: ThreadEnding): Message {
-  const { icon } = stateOf(run);
-  const ended = (lines: Line[], button: ButtonParts | false, small?: string) =>
-    layout({ icon, mention: peopleOf(run), lines, small: [small], buttons: [button] });
-  const startAgain = runButtonOf(run, 'Start again', exportActions.tryAgain);
-  const confirmed = { ...startAgain, confirm: confirmSecond };
-  const checkNow = runButtonOf(run, 'Check now', exportActions.checkNow);
+  if (ending.kind === 'notStarted' && ending.why === 'permission') return notPermittedMessage(run, ending);
+  const [why, next, ...small] = outcomeOf(run, ending);
+  const [percent, took] = ending.kind === 'failed' ? [percentOf(run), tookText(run)] : [];
+  const reached = [percent && `at ${percent}`, took && `after ${took}`].filter(Boolean).join(', ');
+  return layout({
+    icon: stateOf(run).icon,
+    mention: peopleOf(run),
+    lines: [joinParts([stateParts(run), reached]), ...why],
+    small: [joinParts([whoText(run), jobParts(run), ...small])],
+    buttons: [next],
+  });
+}
+
+/** Returns why an export ended without a link, in full sentences; what can be done, if anything; further small print. */
+function outcomeOf(
+  run: ExportRun,
+  ending: ThreadEnding,
+): [why: Line[], next: ButtonParts | false, ...small: Line[]] {
+  const tryAgain = runButtonOf(run, LABELS.tryAgain, exportActions.tryAgain);
+  const startAnyway = runButtonOf(run, LABELS.startAnyway, exportActions.startAgain);
+  const carefully = { ...startAnyway, confirm: confirmSecond };
+  const checkNow = runButtonOf(run, LABELS.checkNow, exportActions.checkNow);
   const hasDomain = run.domain !== '';
   switch (ending.kind) {
     case 'failed': {
-      const at = percentOf(run) && ` at ${percentOf(run)}`;
-      const after = tookText(run) && ` after ${tookText(run)}`;
-      const lines = [`The export of ${site(run)} failed${at}${after}.`, platformReasonText(ending.reason)];
-      return ended(lines, hasDomain && startAgain, `Your live site is not affected. · ${refLine(run)}`);
+      const small = ["your live site isn't affected", refLine(run)];
+      return [[platformReasonText(ending.reason)], hasDomain && tryAgain, ...small];
     }
     case 'notStarted': {
-      if (ending.why === 'permission') return notPermittedMessage(run, ending);
-      const canRetry = !['domain', 'project'].includes(ending.why);
-      const small = ending.why === 'other' ? refLine(run) : undefined;
-      return ended([notStartedText(run, ending), reasonLine(ending)], canRetry && startAgain, small);
+      const why = [notStartedText(run, ending), reasonLine(ending)];
+      const small = [ending.why === 'plan' && 'HTTP 403', ending.why === 'other' && refLine(run)];
+      return [why, !['domain', 'project'].includes(ending.why) && tryAgain, ...small];
     }
     case 'lost': {
       // The adopted job id was a person's guess; the export of the first start may still run.
       const wasFound = run.answer?.action === 'watchIt' && run.answer.attempt === run.attempt;
-      const knows = run.joined || wasFound ? 'does not know' : 'no longer knows';
-      const button = hasDomain && !run.joined && (wasFound ? confirmed : startAgain);
-      return ended([`The platform ${knows} the export of ${site(run)} (404).`], button);
+      const knows = run.joined || wasFound ? "doesn't know" : 'no longer knows';
+      const next = hasDomain && !run.joined && (wasFound ? carefully : tryAgain);
+      return [[`The platform ${knows} this export.`], next, 'HTTP 404'];
     }
-    case 'gaveUp': {
-      const after = formatDuration(ending.afterMs);
-      const text = `I stopped watching the export of ${site(run)} after ${after}. It may still finish.`;
-      return ended([text], checkNow);
-    }
+    case 'gaveUp':
+      return [
+        [`I stopped watching it after ${formatDuration(ending.afterMs)}. It may still finish.`],
+        checkNow,
+      ];
     case 'noLink': {
       const which = run.relinked > 0 ? 'new ' : '';
-      const text = `${site(run)} is exported, but I could not get a ${which}download link yet${noLinkReason(run, ending)}.`;
-      return ended([text, reasonLine(ending)], { ...checkNow, label: 'Get the link' });
+      const why = [`I couldn't get a ${which}download link${noLinkReason(run, ending)}.`, reasonLine(ending)];
+      return [why, runButtonOf(run, 'New link', exportActions.newLink)];
     }
     case 'broken': {
-      const isKnown = run.jobId !== undefined;
-      const next = isKnown
-        ? 'It may still finish at the platform.'
-        : "It may or may not have started: look in the platform's dashboard before you start it again.";
-      const text = `Something broke on my side during the export of ${site(run)}. ${next}`;
-      return ended([text], isKnown ? checkNow : confirmed, `ref ${ending.ref}`);
+      const text =
+        run.jobId === undefined
+          ? "I can't tell whether the export started, so look in the platform's dashboard before you start it again."
+          : 'The export may still finish at the platform.';
+      const next = run.jobId === undefined ? carefully : checkNow;
+      return [[`Something broke on my side. ${text}`], next, `ref ${ending.ref}`];
     }
   }
 }
@@ -228,8 +294,8 @@ export function retractedMessage(run: ExportRun): Message {
   if (ending?.kind !== 'notStarted')
     return message([`No export with the ID "${sanitizeUserText(run.jobId ?? '', 60)}".`]);
   if (ending.why === 'permission') return notPermittedMessage(run, ending);
-  const tryAgain = runButtonOf(run, 'Try again', exportActions.tryAgain);
-  return message([`❌ ${notStartedText(run, ending)}`, reasonLine(ending)], [tryAgain]);
+  const tryAgain = runButtonOf(run, LABELS.tryAgain, exportActions.tryAgain);
+  return layout({ icon: '❌', lines: [stateParts(run), ...outcomeOf(run, ending)[0]], buttons: [tryAgain] });
 }
 
 /** The platform's own words, if any. */
@@ -238,100 +304,99 @@ const reasonLine = ({ reason = '' }: { reason?: string | undefined }): string =>
 
 /** An ephemeral to the requester. */
 function notPermittedMessage(run: ExportRun, { reason }: NotStarted): Message {
-  const whom = sanitizeUserText(reason ?? '', 200) || 'the people who run Docket';
-  const what = `You may no longer start exports here, so the export of ${site(run)} was not started.`;
+  const whom = sanitizeUserText(reason ?? '', 200) || 'your Docket admins';
+  const what = `You can't start exports here any more, so the export of ${site(run)} didn't start.`;
   return message([`${what} Ask ${whom}.`]);
 }
 
-/** Why there is no link, if somebody has to act before [Get the link] can help. */
+/** Why there is no link, if somebody has to act before [New link] can help. */
 function noLinkReason(run: ExportRun, { why, adminsAlerted }: Extract<Ending, { kind: 'noLink' }>): string {
-  if (why === 'key') return `: my platform key was rejected, and ${keyRemedyText(adminsAlerted)}`;
+  if (why === 'key') return `: ${lowerFirst(keyRejectedText(adminsAlerted))}`;
   return why === 'project' ? `: ${lowerFirst(projectMissingText(run))}` : '';
 }
 
 function notStartedText(run: ExportRun, { why, adminsAlerted }: NotStarted): string {
   if (why === 'domain')
     return (run.version ?? run.paths) === undefined
-      ? `The platform doesn't accept ${site(run)}, so nothing was started. Check the spelling and type the command again.`
-      : `Nothing was started for ${site(run)}: the platform doesn't accept its domain, its label or its pages. Check them and type the command again.`;
+      ? "The platform doesn't accept this site. Check the spelling and type the command again."
+      : 'The platform rejected the site, the version or a page path. Check them and type the command again.';
   if (why === 'other' || why === 'permission')
-    return `The platform refused the export of ${site(run)}. Nothing was started. If this keeps happening, tell the people who run Docket.`;
-  return `The export of ${site(run)} was not started: ${notStartedReason(why, run, adminsAlerted)}.`;
+    return 'The platform refused it. If this keeps happening, ask your Docket admins.';
+  return notStartedReason(why, run, adminsAlerted);
 }
 
-function doneMessage(run: ExportRun, done: DoneEnding, mention: { id: string }[]): Message {
-  const sentence = joinFacts(
-    `${site(run)} is exported`,
+/**
+ * The result: the link while it works, then a note that it has expired. `isDirect`: it is the direct message with a link
+ * that the thread does not have.
+ */
+function doneMessage(run: ExportRun, done: DoneEnding, mention: { id: string }[], isDirect = false): Message {
+  const hasLink = isDirect || !done.privately;
+  const newLink = runButtonOf(run, 'New link', exportActions.newLink);
+  const updates = isDirect || (done.expired && run.schedule !== undefined) ? [] : updatesOf(run);
+  if (hasLink && done.expired) return expiredMessage(site(run), [primary(newLink), ...updates]);
+  const facts = [
     run.pageCount === undefined ? '' : countOf(run.pageCount, 'page'),
     done.sizeBytes === undefined ? '' : formatSize(done.sizeBytes),
     tookText(run) && `took ${tookText(run)}`,
-  );
-  if (!done.privately) return linkMessage(run, done, sentence, mention, updatesOf(run));
-  const whom =
-    run.watchers.length === 0 && run.schedule === undefined ? 'you' : personName(run.requester.name);
-  const sent =
-    done.refusal === undefined
-      ? `I sent ${whom} the link privately.`
-      : `Slack doesn't let me send ${whom} direct messages (${done.refusal}), so nobody has the link yet.`;
-  const ownLink = runButtonOf(run, 'Get my own link', exportActions.ownLink);
-  const buttons = [ownLink, ...updatesOf(run)];
-  return layout({ icon: '✅', mention, lines: [`${sentence}. ${sent}`], buttons });
-}
-
-const updatesOf = ({ id, deployments = [] }: ExportRun) => deployButtons(id, deployments);
-
-const peopleOf = ({ requester, watchers }: ExportRun) => [requester, ...watchers];
-
-/** The link while it works, then a note that it has expired. */
-function linkMessage(
-  run: ExportRun,
-  done: DoneEnding,
-  sentence: string,
-  mention: { id: string }[],
-  updates: ButtonParts[] = [],
-): Message {
-  const settings = runButtonOf(run, 'Deployment settings', exportActions.settings);
-  const newLink = runButtonOf(run, 'New link', exportActions.newLink);
+  ];
+  const lines: Line[] = [
+    joinParts([[{ bold: WORDS.done.label }, ` · ${site(run)}`], facts.filter(Boolean).join(', ')]),
+    !hasLink &&
+      done.refusal !== undefined &&
+      `Slack doesn't let me send ${personName(run.requester.name)} direct messages, so nobody has the link yet.`,
+    ...(run.schedule === undefined ? [] : deploymentLines(run)),
+  ];
+  const small = [whoText(run), run.schedule !== undefined && onlyPages(run), jobParts(run)];
+  const parts = { icon: WORDS.done.icon, mention, lines };
+  if (!hasLink) {
+    const sent = [sentText(done), done.refusal !== undefined && `Slack's answer: ${done.refusal}`];
+    const ownLink = runButtonOf(run, 'Get my own link', exportActions.ownLink);
+    return layout({ ...parts, small: [joinParts([...small, ...sent])], buttons: [ownLink, ...updates] });
+  }
+  const entries = [
+    newLink,
+    runButtonOf(run, 'Helm values', exportActions.settings),
+    ...(run.domain === '' || run.schedule !== undefined
+      ? []
+      : [runButtonOf(run, 'Start another', exportActions.another)]),
+  ];
   return layout({
-    icon: '✅',
-    mention,
-    ...(done.expired
-      ? {
-          lines: [sentence, linkExpiredParts(done, 'The link')],
-          buttons: [primary(newLink), settings, ...updates],
-        }
-      : workingLink(done, [sentence], exportActions.download, newLink, settings, ...updates)),
+    ...parts,
+    small: [joinParts([...small, linkLife(done)])],
+    buttons: [downloadButton(exportActions.download, done), ...updates],
+    menu: { entries, value: newLink.value },
   });
 }
 
+/** The deployments that the message offers: not those that have it, or may get it. */
+const updatesOf = (run: ExportRun) =>
+  deployOffers(
+    run,
+    (run.deployments ?? []).filter(
+      (name) => !run.updates?.some((update) => update.deployment === name && isDeployed(update)),
+    ),
+  );
+
+const peopleOf = ({ requester, watchers }: ExportRun) => [requester, ...watchers];
+
 const primary = (button: ButtonParts) => ({ ...button, style: 'primary' as const });
 
-/** A link that works, how long it does, and a warning. `again` makes a further one. */
-const workingLink = (
-  done: DoneEnding,
-  lines: Line[],
-  download: string,
-  again?: ButtonParts & { value: string },
-  ...others: ButtonParts[]
-): Layout => ({
-  lines,
-  small: [
-    [
-      ...(done.linkEndsAtMs === undefined
-        ? ["The platform didn't say how long the link works. "]
-        : ['The link works until ', moment(done.linkEndsAtMs), '. ']),
-      'Anyone who has it can download the bundle.',
-    ],
-  ],
-  buttons: [downloadButton(download, done), ...others],
-  menu: again && { entries: [again], value: again.value },
-});
+/** How long a link works, and for whom. */
+const linkLife = ({ linkEndsAtMs }: DoneEnding): Part[] =>
+  linkEndsAtMs === undefined
+    ? ["the link works for anyone who has it; the platform didn't say how long"]
+    : ['the link works until ', moment(linkEndsAtMs), ' for anyone who has it'];
 
-const linkExpiredParts = ({ linkEndsAtMs: time = 0 }: DoneEnding, link: string): Part[] => [
-  `🔒 ${link} ended `,
-  moment(time),
-  '. The export is still there.',
-];
+/** The first button makes a new link. */
+const expiredMessage = (what: string, buttons: ButtonParts[]): Message =>
+  layout({
+    icon: '⌛',
+    lines: [
+      [{ bold: 'Link expired' }, ` · ${what}`],
+      'The export still exists, so a new link takes a second.',
+    ],
+    buttons,
+  });
 
 /** The messages of a person's own link; none while a link is made, or if Slack refuses them. */
 function linkMessages(run: ExportRun): OutboxMessage[] {
@@ -347,30 +412,33 @@ function linkMessages(run: ExportRun): OutboxMessage[] {
   }
   // A failed further link gets its own message, since the previous link may still work.
   if (!isDone) {
-    const lines = [`I could not get a download link to the export of ${site(run)} yet.`];
-    const failed = layout({ icon: '⚠️', lines, buttons: [againButton(run, 'Get the link')] });
+    const lines: Line[] = [[{ bold: 'No link yet' }, ` · ${site(run)}`], "I couldn't get a download link."];
+    const failed = layout({ icon: '⚠️', lines, buttons: [againButton(run)] });
     const name = link === undefined ? key : `${key}.${relinked + 1}`;
     messages.push(toPerson(run.requester.id, name, failed));
   }
   return messages;
 }
 
-const ownLinkText = (run: ExportRun) => `Your own link to the export of ${site(run)}`;
-
-const againButton = (run: ExportRun, label: string) => ({
-  ...{ label, action: linkActions.again },
+const againButton = (run: ExportRun) => ({
+  label: 'New link',
+  action: linkActions.again,
   value: JSON.stringify({ v: 1, run: run.id, made: run.relinked + 1 }),
 });
 
-function ownLinkMessage(run: ExportRun, link: DoneEnding): Message {
-  const again = againButton(run, 'New link');
-  return link.expired
-    ? message([linkExpiredParts(link, ownLinkText(run))], [primary(again)])
-    : layout(workingLink(link, [ownLinkText(run)], linkActions.download, again));
-}
+const ownLinkMessage = (run: ExportRun, link: DoneEnding): Message =>
+  link.expired
+    ? expiredMessage(site(run), [primary(againButton(run))])
+    : ownLink(run, link, undefined, [againButton(run)]);
 
 /** The ephemeral with the link itself, for a person whose direct messages Slack refuses. */
-export function refusedLinkMessage(run: ExportRun, link: DoneEnding): Message {
-  const why = `Slack doesn't let me send you direct messages (${link.refusal}), so here it is, for you alone.`;
-  return layout(workingLink(link, [ownLinkText(run), why], linkActions.download));
-}
+export const refusedLinkMessage = (run: ExportRun, link: DoneEnding): Message =>
+  ownLink(run, link, "Slack doesn't let me send you direct messages, so here it is, for you alone.");
+
+const ownLink = (run: ExportRun, link: DoneEnding, why: Line, buttons: ButtonParts[] = []): Message =>
+  layout({
+    icon: '✅',
+    lines: [[{ bold: 'Your own link' }, ` · ${site(run)}`], why],
+    small: [joinParts([linkLife(link), link.refusal !== undefined && `Slack's answer: ${link.refusal}`])],
+    buttons: [downloadButton(linkActions.download, link), ...buttons],
+  });

@@ -47,43 +47,57 @@ export const homeJob: Job = {
 };
 
 /** More do not help; each open question takes two of Home's 100 blocks. */
-const MAX = { needs: 20, running: 15, ended: 10, left: 3 };
+const MAX = { needs: 20, live: 10, running: 15, ended: 10, left: 3 };
 
 const homeRuns = features.flatMap((feature) => feature.homeRuns ?? []);
 
-/** Loads the content of one person's Home tab. */
 async function loadHome(teamId: string, userId: string, context: JobContext): Promise<HomeParts> {
   const [runs, granted] = await Promise.all([
     loadRuns(teamId, userId, context),
     context.policy.permissionsOf(userId),
   ]);
   const permitted = features.filter(({ permission }) => permission && granted?.includes(permission.name));
-  const [refusal, limits] = await Promise.all([
+  const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
+  const [refusal, limits, live] = await Promise.all([
     permitted.length > 0 ? undefined : loadRefusal(userId, context),
     Promise.all(permitted.map((feature) => limitsInUse(feature, teamId, context, context.rateLimiter.usage))),
+    Promise.all(features.map((feature) => feature.live?.(teamId, viewer, context) ?? [])),
   ]);
   const needs = runs.flatMap(({ kind, run }) => needsOf(kind, run, userId, context));
   const entries = runs.flatMap(({ kind, run }) => {
-    const entry = kind.entry(run, userId, context);
+    // A question stands once.
+    const isAsked = needsOf(kind, run, userId, context).length > 0;
+    const entry = isAsked ? undefined : kind.entry(run, userId, context);
     return entry === undefined ? [] : [{ ...entry, kind }];
   });
   const ended = entries
     .filter(({ endedAtMs }) => endedAtMs !== undefined)
     .toSorted((one, other) => (other.endedAtMs ?? 0) - (one.endedAtMs ?? 0));
   const lines = (some: typeof entries) => Promise.all(some.map((entry) => entry.line()));
+  const running = await Promise.all(
+    homeRuns.map(async (known) => {
+      const own = entries.filter(({ kind, endedAtMs }) => kind === known && endedAtMs === undefined);
+      const shorts = own.flatMap(({ short }) => short ?? []);
+      const folded = known.fold && shorts.length > 1 ? [known.fold(shorts)] : [];
+      const full = folded.length > 0 ? own.filter(({ short }) => short === undefined) : own;
+      return {
+        title: known.title,
+        lines: [...(await lines(full.slice(0, MAX.running))), ...folded],
+        more: Math.max(0, full.length - MAX.running),
+      };
+    }),
+  );
   return {
     needs: needs.slice(0, MAX.needs),
     moreNeeds: Math.max(0, needs.length - MAX.needs),
-    running: await Promise.all(
-      homeRuns.map(async (known) => {
-        const own = entries.filter(({ kind, endedAtMs }) => kind === known && endedAtMs === undefined);
-        const more = Math.max(0, own.length - MAX.running);
-        return { title: known.title, lines: await lines(own.slice(0, MAX.running)), more };
-      }),
-    ),
+    live: live.flat().slice(0, MAX.live),
+    running: [...Map.groupBy(running, ({ title }) => title)].map(([title, some]) => ({
+      title,
+      lines: some.flatMap((one) => one.lines),
+      more: some.reduce((sum, { more }) => sum + more, 0),
+    })),
     ended: await lines(ended.slice(0, MAX.ended)),
     begin: permitted.flatMap(({ begin }) => begin ?? []),
-    may: permitted.flatMap(({ permission }) => permission?.may ?? []),
     refusal,
     left: limits.flatMap((some) => some.flatMap(({ left }) => left ?? []).slice(0, MAX.left)),
     commands: TASKS.map(({ command }) => command),
@@ -106,9 +120,11 @@ const needsOf = ({ needs }: HomeRuns, run: RunBase, userId: string, context: Job
     : needs
         .of(run)
         .filter(({ user }) => user === userId)
-        .map((need) => ({ line: needs.line(run, need, context), button: answerButtonOf(run, need) }));
+        .map((need) => ({
+          line: needs.line(run, need, context),
+          button: answerButtonOf(run, need, needs.isTrouble),
+        }));
 
-/** Returns why this person can begin nothing. */
 async function loadRefusal(userId: string, { policy }: JobContext): Promise<string> {
   // Those whose absence a person may notice.
   const usual = features.flatMap(({ permission }) => (permission?.cannot ? [permission] : []));

@@ -1,8 +1,9 @@
 import { moment, type Part } from '../../slack/blocks.ts';
 import { countOf, formatCount } from '../../slack/text.ts';
+import type { Indexed } from '../../store/runs.ts';
 import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
 import { statusLine } from '../wording-view.ts';
-import { type Schedule, type ScheduleKind, schedulesOf } from './record.ts';
+import type { Schedule, ScheduleKind } from './record.ts';
 import type { ScheduleViews } from './view.ts';
 
 /** Returns the lines about schedules on Home and in `/docs-status`. */
@@ -24,7 +25,9 @@ export function scheduleFeature<Run extends Schedule>(parts: {
       ...{ title, ...kind, ...(needs && { needs }) },
       // A person's request expires; their schedule does not.
       lasting: async (teamId, userId, { runs }) =>
-        (await schedulesOf(kind, teamId, runs)).flatMap(({ id, owner }) => (owner.id === userId ? [id] : [])),
+        (await runs.indexed<Run>(kind.job, teamId)).flatMap(({ id, owner }) =>
+          owner.id === userId ? [id] : [],
+        ),
       entry: (run, userId) =>
         run.owner.id !== userId || run.state === 'removed'
           ? undefined
@@ -32,7 +35,7 @@ export function scheduleFeature<Run extends Schedule>(parts: {
     }),
     status: {
       async lines(teamId, _, { runs }) {
-        const schedules = await schedulesOf(kind, teamId, runs);
+        const schedules: Indexed<Schedule>[] = await runs.indexed<Run>(kind.job, teamId);
         if (schedules.length === 0 && !isUsual) return [];
         return [statusLine(statusTitle, ...countParts(views.what, schedules))];
       },
@@ -42,7 +45,7 @@ export function scheduleFeature<Run extends Schedule>(parts: {
 }
 
 /** The number of schedules and the next due time. No names, since not everybody may see all schedules. */
-function countParts(what: string, schedules: readonly Schedule[]): Part[] {
+function countParts(what: string, schedules: readonly Indexed<Schedule>[]): Part[] {
   if (schedules.length === 0) return ['Nothing is scheduled.'];
   const paused = schedules.filter(({ state }) => state === 'paused').length;
   const due = schedules.filter(({ state, timetable }) => state === 'active' && !timetable.afterUpdates);

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
-import { type RunStore, runBase } from '../../store/runs.ts';
+import { runBase } from '../../store/runs.ts';
 import { type Person, person, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
 import { nextOccurrence, type Timetable, timetable } from './timetable.ts';
 
@@ -45,13 +45,6 @@ export const scheduleKindOf = <Run extends Schedule>(
     ...{ requester: owner, asked: { channel, isPublic }, inDirectMessage: false },
   }),
 });
-
-/** Returns the schedules of one feature in a workspace. */
-export const schedulesOf = async <Run extends Schedule>(
-  { record, job }: ScheduleKind<Run>,
-  teamId: string,
-  runs: Pick<RunStore, 'activeOf'>,
-): Promise<Run[]> => (await runs.activeOf(record, job, teamId)).filter(({ state }) => state !== 'removed');
 
 /** Returns a schedule in state `testing`: its test post has to show that the app may post in the channel. */
 export const newSchedule = <

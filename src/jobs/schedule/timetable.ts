@@ -77,6 +77,6 @@ export function isZone(text: string): boolean {
 
 /** Returns a timetable as people say it: "Mondays 09:00 Europe/Berlin", "every day 09:00 UTC". */
 export function timetableText({ weekday, time, zone, afterUpdates }: Timetable): string {
-  if (afterUpdates) return 'after each update from here';
+  if (afterUpdates) return 'after each site update started in Slack';
   return `${weekday === undefined ? 'every day' : `${WEEKDAYS[weekday - 1]}s`} ${time} ${zone}`;
 }

@@ -1,5 +1,6 @@
 import {
   type ButtonParts,
+  joinParts,
   type Layout,
   layout,
   type Message,
@@ -15,6 +16,7 @@ import { timetableText } from './timetable.ts';
 const labels = {
   change: 'Change',
   remove: 'Remove',
+  askRemove: 'Remove',
   pause: 'Pause',
   resume: 'Resume',
   takeOver: 'Take over',
@@ -22,7 +24,7 @@ const labels = {
 type Action = keyof typeof labels;
 
 /** A feature's words for its schedules, and its own actions. */
-interface Words<Own extends string> {
+interface Words<Run, Own extends string> {
   /** Such as "weekly digest", "digest" and "posted". */
   what: string;
   short: string;
@@ -37,8 +39,11 @@ interface Words<Own extends string> {
   cannot: string;
   /** The command that sets one up. */
   create: string;
-  /** If its owner has left: "continues, but", and the consequence. */
-  ownerLeft: readonly [what: string, consequence: string];
+  /** What follows for the schedule if its owner has left. */
+  ownerLeft: (run: Run) => string;
+  /** What follows its times, such as " → production", and what happened last. */
+  goal?: (run: Run) => string;
+  last?: (run: Run) => Part[];
 }
 
 export type ScheduleViews<Run extends Schedule> = ReturnType<typeof scheduleViews<Run, never>>;
@@ -48,7 +53,7 @@ export const nextParts = ({ timetable, nextAtMs }: Schedule, label = 'next '): P
   timetable.afterUpdates ? [] : [label, moment(nextAtMs)];
 
 /** Returns the views that the schedules of all features have. */
-export function scheduleViews<Run extends Schedule, Own extends string>(words: Words<Own>) {
+export function scheduleViews<Run extends Schedule, Own extends string>(words: Words<Run, Own>) {
   const labelOf: Record<string, string> = { ...labels, ...words.labels };
   const carried = ({ id }: Run) => JSON.stringify({ v: 1, schedule: id });
   const confirm = { ...words.confirmRemoval, yes: 'Remove', no: 'Keep it', style: 'danger' as const };
@@ -73,8 +78,10 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     { channel: run.channel },
   ];
 
+  const timesText = (run: Run) => timetableText(run.timetable) + (words.goal?.(run) ?? '');
+
   const whenParts = (run: Run, label = 'next '): Part[] => {
-    const [next, when] = [nextParts(run, label), timetableText(run.timetable)];
+    const [next, when] = [nextParts(run, label), timesText(run)];
     return run.state === 'active' && next.length > 0 ? [...next, ` · ${when}`] : [when];
   };
 
@@ -88,7 +95,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
         if (run.pausedBy === 'failures') return [`paused after ${countOf(run.failures, 'failure')}`];
         if (run.pausedBy === 'permission')
           return [
-            `paused: ${nameTo(readerId, run.owner)} ${run.ownerLeft ? 'has left' : `may no longer ${words.cannot}`}`,
+            `paused: ${nameTo(readerId, run.owner)} ${run.ownerLeft ? 'has left' : `can't ${words.cannot} any more`}`,
           ];
         return [run.pausedBy ? `paused by ${nameTo(readerId, run.pausedBy)}` : 'paused'];
       case 'removed':
@@ -96,22 +103,24 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     }
   }
 
-  /** The rare actions, in the menu. */
+  /** The rare actions, in the menu. An entry cannot ask for a confirmation, so [Remove] there asks in an answer. */
   const menuOf = (run: Run, ...actions: (Own | Action)[]): Layout['menu'] => ({
-    entries: buttons(run, ...actions, ...(run.ownerLeft ? (['takeOver'] as const) : [])).map(
-      ({ label, action }) => ({ label, action }),
-    ),
+    entries: buttons(run, ...actions).map(({ label, action }) => ({ label, action })),
     value: carried(run),
   });
 
-  /** The actions of a schedule, wherever it is shown. */
+  /** The actions of a schedule, wherever it is shown. Without its owner, it works once somebody has taken it over. */
   function listedActions(run: Run): Pick<Layout, 'buttons' | 'menu'> {
     const { now } = words;
     const first = words.first === undefined ? [] : [words.first];
-    if (run.state === 'testing') return { buttons: buttons(run, ...first, 'change', 'remove') };
-    const [main, rare] = run.state === 'paused' ? (['resume', now] as const) : ([now, 'pause'] as const);
-    // [Remove] is a button, because it needs a confirmation.
-    return { buttons: buttons(run, ...first, main, 'remove'), menu: menuOf(run, rare, 'change') };
+    if (run.state === 'removed') return {};
+    if (run.ownerLeft)
+      return { buttons: buttons(run, ...first, 'takeOver'), menu: menuOf(run, 'change', 'askRemove') };
+    if (run.state === 'testing')
+      return { buttons: buttons(run, ...first, 'change'), menu: menuOf(run, 'askRemove') };
+    return run.state === 'paused'
+      ? { buttons: buttons(run, ...first, 'resume'), menu: menuOf(run, now, 'change', 'askRemove') }
+      : { buttons: buttons(run, ...first, now), menu: menuOf(run, 'change', 'pause', 'askRemove') };
   }
 
   return {
@@ -120,32 +129,37 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     buttons,
     primaryFirst,
     stateParts,
-    menuOf,
+    timesText,
+    listedActions,
 
     /** A schedule in one line, for a list that only `readerId` sees: project, channel, and next due time. */
-    line(run: Run, readerId?: string): Part[] {
-      const state = stateParts(run, readerId);
-      const when = ` · ${timetableText(run.timetable)}${state.length > 0 ? ' · ' : ''}`;
-      return [...placeParts(run), when, ...state];
-    },
+    line: (run: Run, readerId?: string): Part[] =>
+      joinParts([placeParts(run), timesText(run), words.last?.(run), stateParts(run, readerId)]),
 
     /** The same as an entry of a list, with its actions; a state that needs attention is in full size. */
     entry(run: Run, readerId: string): Message {
       const isGoing = run.state === 'active';
       return layout({
         lines: [[...placeParts(run), ...(isGoing ? [] : [' · ', ...stateParts(run, readerId)])]],
-        small: [whenParts(run)],
+        small: [joinParts([words.last?.(run), whenParts(run)])],
         ...listedActions(run),
       });
     },
+
+    /** [Remove] in a menu. */
+    removal: (run: Run): Message =>
+      layout({
+        lines: [[`Remove the ${words.what} of `, ...placeParts(run), '?'], words.confirmRemoval.text],
+        buttons: buttons(run, 'remove').map(({ confirm: _, ...button }) => ({ ...button, style: 'danger' })),
+      }),
 
     /** To the person who changed it, with a consequence that they may not expect. */
     changed: (run: Run, consequence?: string): Message =>
       layout({
         lines: [
           [
-            { bold: run.state === 'paused' ? 'Paused' : 'Scheduled' },
-            ` · ${site(run)} in `,
+            { bold: run.state === 'paused' ? 'Paused' : 'Active' },
+            ` · ${words.what} of ${site(run)} in `,
             { channel: run.channel },
           ],
           consequence,
@@ -159,16 +173,19 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
       layout({
         lines: [[{ bold: 'Set up' }, ` · ${words.what} of ${site(run)} in `, { channel: run.channel }]],
         small: [whenParts(run, 'first one ')],
-        buttons: primaryFirst(run, ...(words.first ? [words.first] : []), words.now, 'change', 'remove'),
+        ...listedActions(run),
       }),
 
     /** To the person who set it up, if the app may not post in the channel. */
     noPlace({ channel }: Run, code: string): Message {
       const then = [' yet, so nothing was set up. Type ', { code: '/invite @Docket' }, ' there, then '];
-      const why = ` (${code}), so nothing was set up. Choose another channel.`;
+      const why = ', so nothing was set up. Choose another channel.';
       return isNotThere(code)
         ? message([["I can't post in ", { channel }, ...then, { code: words.create }, ' again.']])
-        : message([["Slack doesn't let me post in ", { channel }, why]]);
+        : layout({
+            lines: [["Slack doesn't let me post in ", { channel }, why]],
+            small: [`Slack's answer: ${code}`],
+          });
     },
 
     /** To the owner, who lost the permission. */
@@ -178,27 +195,25 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
         lines: [
           [
             { bold: 'Paused' },
-            `: you may no longer ${words.cannot}, so the ${words.short} of ${site(run)} in `,
+            `: you can't ${words.cannot} any more, so the ${words.short} of ${site(run)} in `,
             { channel: run.channel },
-            ` is not ${words.done}.`,
+            ` isn't ${words.done}.`,
           ],
-          'Ask the people who run Docket for the permission, then choose [Resume].',
+          'Ask your Docket admins for the permission, then choose [Resume].',
         ],
         buttons: buttons(run, 'resume', 'remove'),
       }),
 
     /** In the channel, once: the owner has left. */
-    ownerLeft(run: Run): Message {
-      const [what, consequence] = words.ownerLeft;
-      return layout({
+    ownerLeft: (run: Run): Message =>
+      layout({
         icon: '⚠️',
         lines: [
-          `The ${words.what} of ${site(run)} ${what} ${personName(run.owner.name)}, who set it up, has left.`,
+          `${personName(run.owner.name)}, who set up the ${words.what} of ${site(run)}, has left.`,
+          words.ownerLeft(run),
         ],
-        small: [consequence],
         buttons: buttons(run, 'takeOver'),
-      });
-    },
+      }),
 
     /** The same after a person took it over. */
     takenOver: (run: Run, from: { name: string }): Message =>

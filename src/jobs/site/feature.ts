@@ -3,7 +3,7 @@ import { message } from '../../slack/blocks.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
 import { pollRateLimits } from '../polling.ts';
-import { type SiteRun, siteKind } from './record.ts';
+import { type SiteRun, siteActions, siteKind } from './record.ts';
 import { answeredMessage, questionMessage, stateLine, subject } from './view.ts';
 
 /** If the platform never clearly answered a start, the person who asked for it has to decide. */
@@ -29,11 +29,16 @@ export function startLimit(isPreview: boolean, organization: string | undefined,
 }
 
 export const siteFeature: Feature = {
-  permission: { name: 'site', may: 'Preview and update sites' },
+  permission: { name: 'site' },
+
+  begin: {
+    button: { label: 'Preview a branch', action: siteActions.ask, value: JSON.stringify({ v: 1 }) },
+    how: 'Preview a branch: the platform builds it, and you look at the pages before anybody merges them.',
+  },
 
   homeRuns: defineHomeRuns<SiteRun>({
     job: 'site',
-    title: 'Previews and updates',
+    title: 'Running now',
     ...siteKind,
     needs: siteNeeds,
     // The conversation shows how it ended.

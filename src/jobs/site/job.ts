@@ -1,11 +1,12 @@
+import type { DocsApi } from '../../docs-api/client.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
+import type { ThreadEvent } from '../agent/thread/record.ts';
 import { loadCardState, reportPrivately } from '../card.ts';
 import type { JobContext } from '../context.ts';
 import { NOT_STARTED_REASONS } from '../export/job.ts';
-import { exportScheduleKind } from '../export-schedule/record.ts';
+import type { ExportSchedule } from '../export-schedule/record.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
 import { lookupRetryMs, nextFailure, nextPollMs, type PollFailure, pollJob } from '../polling.ts';
-import { schedulesOf } from '../schedule/record.ts';
 import { noPlaceMessage } from '../wording-view.ts';
 import { siteNeeds, startLimit } from './feature.ts';
 import { advance, previewAlias, previewSupport, type SiteEnding, type SiteRun, siteRun } from './record.ts';
@@ -32,10 +33,11 @@ export const siteJob = defineRunJob({
   hasEnded: ({ state }) => state === 'ended',
   auditLine: (run) => ({ user: run.by, channel: run.asked.channel, what: 'site', subject: subject(run) }),
   // An entry in the inbox says that a round of the agent has ended, which the preview does not show.
-  step: async ({ run, inbox }, context) =>
-    inbox.length > 0
-      ? save({ ...run, isOlder: true }, { consumed: inbox.length })
-      : steps[run.state](run, context),
+  async step({ run, inbox }, context) {
+    await informThread(run, context);
+    if (inbox.length > 0) return save({ ...run, isOlder: true }, { consumed: inbox.length });
+    return steps[run.state](run, context);
+  },
   giveUp: ({ run }, context, ref) => end(run, { kind: 'broken', ref }, context),
 });
 
@@ -45,7 +47,21 @@ const end = async (run: SiteRun, ending: SiteEnding, { now }: JobContext) =>
 const retryAfter = (run: SiteRun, pollFailure: PollFailure, { now }: JobContext) =>
   save({ ...run, pollFailure, nextPollAtMs: pollFailure.nextMs }, { inMs: pollFailure.nextMs - now() });
 
+/** Lets the followed thread show that its preview is being built, or its address if it shows the agent's latest work. */
+async function informThread(run: SiteRun, { runs, wake }: JobContext) {
+  const { id, attempt, by, ending, isOlder, previewUrl, state, thread } = run;
+  if (thread === undefined) return;
+  const isBuilding = state !== 'unknown' && state !== 'ended';
+  const url = ending?.kind === 'done' && !isOlder ? previewUrl : undefined;
+  const event: ThreadEvent = { kind: 'preview', run: id, by, isBuilding, url };
+  const dedupeKey = ['preview', id, attempt, isBuilding, url !== undefined].join(' ');
+  const outcome = await runs.appendToInbox('agent-thread', thread.id, { event, dedupeKey });
+  if (outcome === 'kept') await wake({ job: 'agent-thread', id: thread.id });
+}
+
 async function awaitLine(run: SiteRun, context: JobContext): Result {
+  // The thread's own messages say that it is being built.
+  if (run.thread) return save(advance(run, { state: 'starting' }, context.now()));
   const line = await loadCardState(run, lineKey(run), context);
   if (line.kind === 'waiting') return wait(line.inMs);
   if (line.kind === 'elsewhere') return save({ ...run, inDirectMessage: true });
@@ -104,17 +120,15 @@ async function handleRefusal(run: SiteRun, error: DocsApiError, context: JobCont
   const maxWaitMs = retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
   if (error.retryable && failure.nextMs <= run.sinceMs + maxWaitMs) return retryAfter(run, failure, context);
   log.info({ run: run.id, err: error }, 'the platform refused a preview or an update');
-  // If the platform names the branch, it has the operation.
-  const namesBranch = run.branch !== undefined && reason?.includes(run.branch) === true;
-  const isUnsupported = (kind === 'not_found' || kind === 'unsupported') && !namesBranch;
-  // A branch that a person typed may not exist.
-  if (isUnsupported && run.thread) {
+  // A 404 may be about the branch.
+  if (run.branch !== undefined && (kind === 'unsupported' || kind === 'forbidden')) {
     await figures.markUnsupported(previewSupport(run.teamId, run.project));
-    const thread = { job: 'agent-thread', id: run.thread.id };
-    await runs.appendToInbox(thread.job, thread.id, { event: { kind: 'noPreviews' } });
-    await wake(thread);
+    const thread = run.thread && { job: 'agent-thread', id: run.thread.id };
+    if (thread) await runs.appendToInbox(thread.job, thread.id, { event: { kind: 'noPreviews' } });
+    if (thread) await wake(thread);
   }
-  const why = isUnsupported ? 'unsupported' : (NOT_STARTED_REASONS[kind] ?? 'other');
+  const lacks = kind === 'not_found' ? 'notFound' : kind === 'unsupported' ? kind : undefined;
+  const why = lacks ?? NOT_STARTED_REASONS[kind] ?? 'other';
   const needsOperator = why === 'key' || why === 'plan';
   const adminsAlerted = needsOperator && (await context.alertAdmins(run.teamId, run.project, error));
   return end(run, { kind: 'notStarted', why, reason, adminsAlerted }, context);
@@ -128,6 +142,7 @@ async function begin(
 ) {
   const { id, branch, thread } = run;
   const startedAtMs = context.now();
+  if (branch !== undefined) await context.figures.markSupported(previewSupport(run.teamId, run.project));
   if (thread && branch !== undefined) await context.runs.alias(previewAlias(thread.id, branch), id);
   const started = { state: 'watching' as const, startedAtMs, statusId, previewUrl };
   return pollLater(advance(run, started, startedAtMs), context);
@@ -153,14 +168,8 @@ async function poll(run: SiteRun, context: JobContext): Result {
   const { statusId = '', sinceMs } = run;
   if (now() >= sinceMs + timing.watchMs)
     return end(run, { kind: 'gaveUp', afterMs: now() - sinceMs }, context);
-  const docs = context.docs(run.project);
-  const polled = await pollJob(
-    run,
-    'site-status',
-    docs,
-    (api) => api.getSiteStatus({ statusId }, { signal }),
-    context,
-  );
+  const get = (docs: DocsApi) => docs.getSiteStatus({ statusId }, { signal });
+  const polled = await pollJob(run, 'site-status', context.docs(run.project), get, context);
   if ('inMs' in polled) return wait(polled.inMs);
   if ('failure' in polled) {
     const { failure } = polled;
@@ -168,23 +177,23 @@ async function poll(run: SiteRun, context: JobContext): Result {
     return isLost ? end(run, { kind: 'lost' }, context) : retryAfter(run, failure, context);
   }
   const { status, rawStatus, log } = polled.job;
+  if (status === 'ended') return end(run, { kind: 'otherwise', status: rawStatus }, context);
   if (status === 'success' && run.branch === undefined) await wakeSchedules(run, context);
   if (status === 'success') return end(run, { kind: 'done' }, context);
   if (status === 'failure') return end(run, { kind: 'failed', log }, context);
-  return pollLater(
-    { ...run, status: status === 'unknown' ? rawStatus : status, pollFailure: undefined },
-    context,
-  );
+  const shown = status === 'unknown' ? rawStatus : status;
+  return pollLater({ ...run, status: shown, pollFailure: undefined }, context);
 }
 
-/** Wakes the schedules that export the site after each update, once for this update. */
+/** Wakes the schedules of all workspaces that export the site after each update, once for this update. */
 export async function wakeSchedules(
-  { id, teamId, project }: SiteRun,
-  { runs, wake }: Pick<JobContext, 'runs' | 'wake'>,
+  run: SiteRun,
+  { runs, teamsOf, wake }: Pick<JobContext, 'runs' | 'teamsOf' | 'wake'>,
 ) {
-  for (const one of await schedulesOf(exportScheduleKind, teamId, runs)) {
-    if (one.project !== project || !one.timetable.afterUpdates) continue;
-    await runs.appendToInbox(one.job, one.id, { event: {}, dedupeKey: `update ${id}` });
+  const found = teamsOf(run).map((team) => runs.indexed<ExportSchedule>('export-schedule', team));
+  for (const one of (await Promise.all(found)).flat()) {
+    if (one.project !== run.project || !one.timetable.afterUpdates) continue;
+    await runs.appendToInbox(one.job, one.id, { event: {}, dedupeKey: `update ${run.id}` });
     await wake(one);
   }
 }

@@ -9,13 +9,18 @@ const ending = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('done') }),
   /** The platform could not build it; `log` has the lines that say why. */
   z.object({ kind: z.literal('failed'), log: z.array(z.string()) }),
+  /** It ended in a way of which Docket knows only the platform's word, such as "skipped". */
+  z.object({ kind: z.literal('otherwise'), status: z.string() }),
   /**
-   * The platform certainly did not start it. `unsupported`: it lacks the operation. `permission`: the person may no longer
-   * ask for it.
+   * The platform certainly did not start it. `unsupported`: it lacks the operation. `notFound`: perhaps, or it knows no such
+   * branch or project. `permission`: the person may no longer ask for it.
    */
   z.object({
     kind: z.literal('notStarted'),
-    why: z.enum(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission', 'unsupported', 'other']),
+    why: z.enum([
+      ...(['domain', 'plan', 'key', 'limit', 'down', 'project', 'permission'] as const),
+      ...(['unsupported', 'notFound', 'other'] as const),
+    ]),
     reason: z.string().optional(),
     /** Whom a person without the permission can ask. */
     contacts: z.string().optional(),
@@ -82,7 +87,9 @@ export function newSiteRun(wanted: Wanted, nowMs: number): SiteRun {
   const { id, teamId, project, branch, domain, by, asked, inDirectMessage, thread } = wanted;
   return {
     ...{ id, teamId, project, branch, domain, by, asked, inDirectMessage, thread },
-    ...{ rev: 1, job: 'site', people: [by.id], claim: idOf('site', teamId, project, branch ?? '') },
+    ...{ rev: 1, job: 'site', people: [by.id] },
+    // Workspaces that share a project update one site.
+    claim: branch === undefined ? idOf('site', project) : idOf('site', teamId, project, branch),
     ...{ attempt: 1, state: 'postingCard', sinceMs: nowMs, nextPollAtMs: nowMs },
   };
 }
@@ -95,12 +102,7 @@ export const advance = (
 ): SiteRun => ({ ...run, sinceMs: nowMs, nextPollAtMs: nowMs, pollFailure: undefined, ...changes });
 
 /** Returns the run after a person's answer to the question whether it was started. */
-export function answerQuestion(
-  run: SiteRun,
-  by: Person,
-  action: 'startAgain' | 'leave',
-  nowMs: number,
-): SiteRun {
+export function answerQuestion(run: SiteRun, by: Person, action: 'startAgain' | 'leave', nowMs: number) {
   const { attempt } = run;
   const answer = { attempt, by: { id: by.id, name: by.name }, action };
   return action === 'startAgain'
@@ -118,7 +120,10 @@ export const previewSupport = (teamId: string, project: string) => ['previews', 
 export const siteButton = z.object({ v: z.literal(1), site: z.string(), attempt: z.number().int() });
 
 export const siteActions = {
+  ask: 'site.ask',
   startAgain: 'site.start_again',
+  tryAgain: 'site.try_again',
+  buildAgain: 'site.build_again',
   leave: 'site.leave',
   open: 'site.open',
 } as const;

@@ -1,4 +1,12 @@
-import { type ButtonParts, type Line, layout, type Message, message, type Part } from '../../slack/blocks.ts';
+import {
+  type ButtonParts,
+  joinParts,
+  type Line,
+  layout,
+  type Message,
+  message,
+  type Part,
+} from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { formatDuration, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { failureLine, targetButtons, WORDS } from '../export/progress-view.ts';
@@ -6,21 +14,27 @@ import {
   answeredStart,
   buttonUrl,
   confirmStart,
+  LABELS,
   nameTo,
   notPermittedText,
   notStartedReason,
   personName,
   platformReasonText,
   type StateWord,
-  stateParts,
+  startQuestion,
 } from '../wording-view.ts';
 import { type SiteEnding, type SiteRun, siteActions } from './record.ts';
 
+/** The branch of a preview, or the site of an update. */
+const target = ({ branch, domain, project }: SiteRun) =>
+  branch === undefined
+    ? sanitizeUserText(domain ?? (project === 'default' ? 'the site' : project), 253)
+    : sanitizeUserText(branch, 80);
+
+const whatOf = ({ branch }: SiteRun) => (branch === undefined ? 'update' : 'preview');
+
 /** Such as "preview of agent/quickstart" or "update of docs.acme.com". */
-export function subject({ branch, domain, project }: SiteRun): string {
-  if (branch !== undefined) return `preview of ${sanitizeUserText(branch, 80)}`;
-  return `update of ${sanitizeUserText(domain ?? (project === 'default' ? 'the site' : project), 253)}`;
-}
+export const subject = (run: SiteRun) => `${whatOf(run)} of ${target(run)}`;
 
 /** The key of the line that shows the state. A line in direct messages is a different message. */
 export const lineKey = ({ id, inDirectMessage, thread }: SiteRun) =>
@@ -36,11 +50,19 @@ export function siteMessages(run: SiteRun): OutboxMessage[] {
     ...{ key: `${id}.${name}`, place: inThread ?? { under: lineKey(run) }, kind: 'ending', message },
     fallbackRecipient: by.id,
   });
+  const isRefused = ending?.kind === 'notStarted' && ending.why === 'permission';
   const kind = state === 'watching' ? 'progress' : 'state';
-  const messages: OutboxMessage[] = [{ key: lineKey(run), place, kind, message: lineMessage(run) }];
+  const line: OutboxMessage = { key: lineKey(run), place, kind, message: lineMessage(run) };
+  // In a followed thread, its own messages say that the preview is on its way.
+  const messages: OutboxMessage[] = thread ? [] : [isRefused ? { ...line, retracted: true } : line];
   if (state === 'unknown') messages.push(below(`question.${attempt}`, questionMessage(run)));
   if (answer) messages.push(below(`question.${answer.attempt}`, answeredMessage(run, answer)));
-  if (ending && ending.kind !== 'left') messages.push(below('end', endingMessage(run, ending)));
+  // Only the person reads that they may not.
+  if (ending && ending.kind !== 'left')
+    messages.push({
+      ...below('end', endingMessage(run, ending)),
+      ...(isRefused && { place: { user: by.id } }),
+    });
   return messages;
 }
 
@@ -50,114 +72,138 @@ const buttonOf = ({ id, attempt }: SiteRun, label: string, action: string): Butt
 });
 
 /** The state's word. An unknown state keeps the platform's own word. */
-function stateOf({ state, branch, status = 'queued', ending }: SiteRun): StateWord {
-  if (ending?.kind === 'done') return { icon: '✅', label: branch === undefined ? 'Updated' : 'Ready' };
-  if (ending?.kind === 'failed') return { icon: '❌', label: 'Failed' };
+function stateOf(run: SiteRun): StateWord {
+  const { state, branch, status = 'queued', ending, isOlder } = run;
+  const [working, built, failed] =
+    branch === undefined
+      ? ['Updating', 'Updated', 'Update failed']
+      : ['Building preview', 'Preview ready', 'Preview failed'];
+  if (ending?.kind === 'done')
+    return isOlder ? { icon: '⚠️', label: 'Preview out of date' } : { icon: '✅', label: built };
+  if (ending?.kind === 'failed') return { icon: '❌', label: failed };
+  if (ending?.kind === 'otherwise')
+    return { icon: '➖', label: sanitizeUserText(ending.status, 40), isForeign: true };
   // Each ended run has an ending.
   if (state !== 'watching') return WORDS[ending?.kind ?? (state as 'unknown')];
   if (status === 'queued') return WORDS.starting;
-  const working = branch === undefined ? 'Updating' : 'Building';
-  return { icon: '⏳', label: status === 'in_progress' ? working : sanitizeUserText(status, 40) };
+  if (status === 'in_progress') return { icon: '⏳', label: working };
+  return { icon: '⏳', label: sanitizeUserText(status, 40), isForeign: true };
 }
 
-/** Such as "⏳ Building · preview of agent/quickstart". */
-export const stateLine = (run: SiteRun): Part[] => [...stateParts(stateOf(run)), ` · ${subject(run)}`];
+/** Such as "**Building preview** · agent/quickstart". Where the word says nothing of it, "update of docs.acme.com". */
+function headline(run: SiteRun): Part[] {
+  const { label, isForeign } = stateOf(run);
+  const isBare = !isForeign && /^(?:Preview|Update|Updating|Building)/.test(label);
+  return [{ bold: label }, ` · ${isBare ? target(run) : subject(run)}`];
+}
 
-/** The one line that is edited until the end. */
+/** The same with its emoji, for lists. */
+export const stateLine = (run: SiteRun): Part[] => [`${stateOf(run).icon} `, ...headline(run)];
+
+const tookFact = ({ sinceMs, startedAtMs = sinceMs }: SiteRun) =>
+  `took ${formatDuration(sinceMs - startedAtMs)}`;
+
+/** The card: one line that is edited until the end, then the result. */
 function lineMessage(run: SiteRun): Message {
-  const { state, status = 'queued', sinceMs: time, startedAtMs = time, by, ending } = run;
+  const { state, status = 'queued', sinceMs: time, by, ending } = run;
   const isBuilt = ending?.kind === 'done' || ending?.kind === 'failed';
-  const facts: Part[] = isBuilt ? [` · took ${formatDuration(time - startedAtMs)}`] : [];
-  if (state === 'watching' && status !== 'queued') facts.push(' · started ', { time, format: '{ago}' });
+  const isWorking = state === 'watching' && status !== 'queued';
   return layout({
+    icon: stateOf(run).icon,
     lines: [
-      [...stateLine(run), ...facts],
+      joinParts([
+        headline(run),
+        isBuilt && tookFact(run),
+        isWorking && ['started ', { time, format: '{ago}' }],
+      ]),
       state !== 'unknown' && failureLine({ ...run, joined: false }, 'it'),
     ],
-    small: [`Asked for by ${personName(by.name)}`],
+    small: [`Requested by ${personName(by.name)}`],
+    buttons: ending?.kind === 'done' ? resultButtons(run) : [],
   });
 }
 
 /** Says how it ended, and mentions who asked for it. */
 function endingMessage(run: SiteRun, ending: Exclude<SiteEnding, { kind: 'left' | 'noPlace' }>): Message {
-  const what = subject(run);
-  const again = buttonOf(run, 'Try again', siteActions.startAgain);
+  const what = whatOf(run);
+  const tryAgain = buttonOf(run, LABELS.tryAgain, siteActions.tryAgain);
   // The first build may still run.
-  const carefully = [{ ...again, confirm: confirmSecond }];
-  const ended = (lines: Line[], small?: Line, buttons: (ButtonParts | false)[] = [again]) =>
-    layout({ icon: stateOf(run).icon, mention: [run.by], lines, small: [small], buttons });
+  const anyway = { ...buttonOf(run, LABELS.startAnyway, siteActions.startAgain), confirm: confirmSecond };
+  const ended = (lines: Line[], buttons: (ButtonParts | false)[], small?: Line, fact?: Line) =>
+    layout({
+      icon: stateOf(run).icon,
+      mention: [run.by],
+      lines: [joinParts([headline(run), fact]), ...lines],
+      small: [small],
+      buttons,
+    });
   switch (ending.kind) {
-    case 'done':
-      return run.branch === undefined
-        ? ended([`The ${what} is done.`], undefined, exportButtons(run))
-        : ended(...previewParts(run));
+    case 'done': {
+      const { isOlder, branch } = run;
+      const hasUrl = buttonUrl(run.previewUrl) !== undefined;
+      const lines = [
+        isOlder && `The agent has changed ${target(run)} since this preview was built.`,
+        !(branch === undefined || hasUrl) &&
+          'The platform sent no link. Open the preview from its dashboard.',
+      ];
+      const small = branch !== undefined && hasUrl && 'Anyone who has its address may be able to open it.';
+      return ended(lines, resultButtons(run), small, !isOlder && tookFact(run));
+    }
     case 'failed': {
       const log = ending.log.map((text): Line => [{ code: singleLine(text) }]);
-      const small = run.branch !== undefined && 'Your live site is not affected.';
-      return ended([`The ${what} failed.`, ...(log.length > 0 ? log : [platformReasonText('')])], small);
+      const small = run.branch !== undefined && "Your live site isn't affected.";
+      return ended(log.length > 0 ? log : [platformReasonText('')], [tryAgain], small);
     }
     case 'notStarted': {
-      const { why, reason = '', contacts = '', adminsAlerted } = ending;
-      if (why === 'permission') return ended([notPermittedText('site', contacts)]);
-      const because =
-        why === 'unsupported' ? unsupportedReason(run) : notStartedReason(why, run, adminsAlerted);
+      const { why, reason = '', adminsAlerted, contacts = '' } = ending;
+      if (why === 'permission') return message([notPermittedText('site', contacts)]);
+      const because = lacksReason(why, run) ?? notStartedReason(why, run, adminsAlerted);
       const reasonLine = singleLine(reason) !== '' && platformReasonText(reason);
-      return ended([`The ${what} was not started: ${because}.`, reasonLine]);
+      const mayHelp = !['unsupported', 'notFound', 'project'].includes(why);
+      return ended([because, reasonLine], [mayHelp && tryAgain], why === 'plan' && 'HTTP 403');
     }
+    case 'otherwise':
+      return ended([`That's the platform's word for how the ${what} ended.`], [tryAgain]);
     case 'lost':
-      return ended([`The platform no longer knows the ${what} (404).`]);
+      return ended([`The platform no longer knows this ${what}.`], [tryAgain], 'HTTP 404');
     case 'gaveUp': {
       const after = formatDuration(ending.afterMs);
-      const text = `I stopped watching the ${what} after ${after}. It may still finish.`;
-      return ended([text], undefined, carefully);
+      return ended([`I stopped watching it after ${after}. It may still finish.`], [anyway]);
     }
-    case 'broken':
-      return ended(
-        [`Something broke on my side during the ${what}. It may still finish.`],
-        `ref ${ending.ref}`,
-        carefully,
-      );
+    case 'broken': {
+      const text = `Something broke on my side. The ${what} may still finish.`;
+      return ended([text], [anyway], `ref ${ending.ref}`);
+    }
   }
 }
 
-function unsupportedReason({ branch, thread }: SiteRun): string {
-  if (branch === undefined) return "this platform doesn't let me make updates";
-  // A typed branch may not exist.
-  return `${thread ? 'this platform' : 'the platform knows no such branch, or'} doesn't let me make previews`;
+function lacksReason(why: string, { branch }: SiteRun): string | undefined {
+  const [known, what] = branch === undefined ? ['project', 'update sites'] : ['branch', 'build previews'];
+  if (why === 'unsupported') return `This platform doesn't let me ${what}.`;
+  return why === 'notFound'
+    ? `The platform doesn't know this ${known}, or doesn't let me ${what}.`
+    : undefined;
 }
 
-/** The lines, small print and buttons of a preview that is ready, or older than the agent's work. */
-function previewParts(run: SiteRun): [Line[], Line, (ButtonParts | false)[]] {
+/** What can be done with the result: open or build a preview, or export the site. */
+function resultButtons(run: SiteRun): ButtonParts[] {
+  const { id, branch, domain, project, isOlder } = run;
+  if (branch === undefined)
+    return domain === undefined
+      ? []
+      : targetButtons('Export it', { domain, project, privately: false, request: id });
   const url = buttonUrl(run.previewUrl);
-  const primary = { style: 'primary' as const };
-  const open: ButtonParts | false = url !== undefined && {
-    label: 'Open preview',
-    action: siteActions.open,
-    url,
-  };
-  const refresh = { ...buttonOf(run, 'Refresh preview', siteActions.startAgain), ...primary };
-  const lines = [
-    `The ${subject(run)} is ${run.isOlder ? "older than the agent's last round" : 'ready'}.`,
-    url === undefined && 'The platform gave no address of it. Look in its dashboard.',
-  ];
-  const small = url !== undefined && 'Anyone who has its address may be able to open it.';
-  return [lines, small, run.isOlder ? [open, refresh] : [open && { ...open, ...primary }]];
+  const style = { style: 'primary' as const };
+  const open = { label: LABELS.openPreview, action: siteActions.open, ...(!isOlder && style) };
+  const again = buttonOf(run, LABELS.buildAgain, siteActions.buildAgain);
+  return [...(isOlder ? [{ ...again, ...style }] : []), ...(url === undefined ? [] : [{ ...open, url }])];
 }
-
-const exportButtons = ({ id, domain, project }: SiteRun): ButtonParts[] =>
-  domain === undefined ? [] : targetButtons('Export it', { domain, project, privately: false, request: id });
 
 export const questionMessage = (run: SiteRun): Message =>
-  layout({
-    icon: '⚠️',
-    mention: [run.by],
-    lines: [`Did the ${subject(run)} start? The platform gave no clear answer.`],
-    small: ['Look in its dashboard first: starting again could run it twice.'],
-    buttons: [
-      { ...buttonOf(run, 'Start again', siteActions.startAgain), confirm: confirmSecond },
-      buttonOf(run, 'Leave it', siteActions.leave),
-    ],
-  });
+  startQuestion(run.by, subject(run), [
+    { ...buttonOf(run, LABELS.startAnyway, siteActions.startAgain), confirm: confirmSecond },
+    buttonOf(run, LABELS.dontStart, siteActions.leave),
+  ]);
 
 const confirmSecond = confirmStart('it may run twice');
 
@@ -165,10 +211,11 @@ export const answeredMessage = (run: SiteRun, { action, by }: NonNullable<SiteRu
   answeredStart(`the ${subject(run)}`, action, by.name);
 
 /** To a person who asks for a preview or an update that another run is making. */
-export function runningMessage(run: SiteRun, readerId: string): Message {
-  const by = nameTo(readerId, run.by);
+export function runningMessage(run: SiteRun, reader: { teamId: string; user: { id: string } }): Message {
+  const isOwn = run.teamId === reader.teamId;
+  const by = isOwn ? nameTo(reader.user.id, run.by) : 'somebody in another workspace';
   if (run.state !== 'unknown')
-    return message([`The ${subject(run)} is already under way, asked for by ${by}.`]);
+    return message([`The ${subject(run)} is already under way, requested by ${by}.`]);
   const next =
     by === 'you' ? 'Answer the question about it first.' : `Ask ${by} to answer the question about it.`;
   return message([`It's unclear whether the ${subject(run)} started, so I won't start another. ${next}`]);

@@ -1,7 +1,9 @@
-import { keyIdOf, readKeyFile } from '../../docs-api/client.ts';
+import type { ExpiringToken } from '../../deployments/deployment.ts';
+import { keyIdOf } from '../../docs-api/client.ts';
 import { type DocsApiError, FORBIDDEN_CAUSES } from '../../docs-api/errors.ts';
 import type { Project } from '../../projects.ts';
 import { cached } from '../../runtime/cached.ts';
+import { readKeyFile } from '../../runtime/key-file.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Stopping } from '../../runtime/stopping.ts';
 import { tryOr } from '../../runtime/try-or.ts';
@@ -15,6 +17,8 @@ import { keyParts, type RejectedKey, rejectedKeyLine, type ShownKey } from './vi
 
 interface AlertParts {
   projects: readonly Project[];
+  /** Tokens of GitHub by the name of their setting, as far as GitHub has said when they expire. */
+  tokens: ReadonlyMap<string, ExpiringToken>;
   /** The list of admins in the settings: user ids, group ids, and `everyone`, which counts for nobody. */
   admin: readonly string[];
   groupMembers: (groupId: string) => Promise<readonly string[] | undefined>;
@@ -34,8 +38,9 @@ const DAY_MS = 86_400_000;
 const REMINDER_DAYS = [1, 7, 14];
 
 /** Returns the functions that alert the admins by direct message. */
-export function createAlerts({ projects, admin, groupMembers, stores, outbox, now, log }: AlertParts) {
-  const keys = keysOf(projects);
+export function createAlerts(parts: AlertParts) {
+  const { tokens, admin, groupMembers, stores, outbox, now, log } = parts;
+  const keys = keysOf(parts.projects);
   const reminded = new Set<string>();
   const loadAdmins = cached({ timeoutMs: Infinity, cacheMs: ADMINS_MS, now }, async () => {
     const lists = await Promise.all(admin.map(membersOf));
@@ -93,15 +98,21 @@ export function createAlerts({ projects, admin, groupMembers, stores, outbox, no
       });
     },
 
-    /** Reminds the admins of keys that expire in 14, 7 and 1 days, once each. */
+    /** Reminds the admins of keys and tokens that expire in 14, 7 and 1 days, once each. */
     async remindOfExpiry(teamId: string): Promise<void> {
-      for (const key of keys) {
+      for (const key of [...keys, ...tokens.values()]) {
         const { variable, expires = '' } = key;
         const leftMs = Date.parse(expires) - now();
         const days = REMINDER_DAYS.find((ahead) => leftMs > 0 && leftMs <= ahead * DAY_MS);
         const name = `key-expires.${variable}.${expires}.${days}`;
         if (days === undefined || reminded.has(name) || isRenewed(key)) continue;
-        const hasAdmins = await send(teamId, name, () => expiryMessage(key, expires), { once: true });
+        const shown = {
+          names: [],
+          isFile: key.apiKeyFile !== undefined,
+          isToken: tokens.has(variable),
+          ...key,
+        };
+        const hasAdmins = await send(teamId, name, () => expiryMessage(shown, expires), { once: true });
         reminded.add(name);
         log.warn({ variable, expires, hasAdmins }, 'an API key expires soon');
       }
@@ -158,23 +169,26 @@ export const forbiddenAlertMessage = (key: ShownKey, reason: string | undefined)
   layout({
     icon: '🚫',
     lines: [
-      ['The platform does not allow my request with ', ...keyParts(key, ' (403).')],
+      ["The platform doesn't allow my request with ", ...keyParts(key, '.')],
       platformReasonText(reason),
       FORBIDDEN_CAUSES,
     ],
-    small: [HOURLY],
+    small: [`HTTP 403 · ${HOURLY}`],
   });
 
-/** For a key that expires soon, on this day. */
-export const expiryMessage = (key: ShownKey, day: string): Message =>
+/** For a key, or a token of GitHub, that expires soon, on this day. */
+export const expiryMessage = (key: ShownKey & { isToken?: boolean }, day: string): Message =>
   layout({
     icon: '🔑',
     lines: [
       // Noon in UTC is the same day nearly everywhere.
       [...keyParts(key, ' expires on '), { time: Date.parse(day) + 43_200_000, format: '{date_short}' }, '.'],
-      key.isFile
-        ? 'Create a new key and put it into the file; that needs no restart. Set its date in the settings.'
-        : 'Create a new key, set it and its date in the settings, and restart me.',
+      [
+        `Create a new ${key.isToken ? 'token' : 'key'}`,
+        key.isFile
+          ? ` and put it into the file; that needs no restart.${key.isToken ? '' : ' Set its date in the settings.'}`
+          : `, set it${key.isToken ? '' : ' and its date'} in the settings, and restart me.`,
+      ].join(''),
     ],
     small: ["I'll remind you 14, 7 and 1 days ahead."],
   });

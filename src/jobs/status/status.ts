@@ -7,7 +7,7 @@ import { features, limitsInUse } from '../features.ts';
 import type { Queues } from '../queue.ts';
 import type { Viewer } from '../visibility.ts';
 import { findRejectedKeys } from './alerts.ts';
-import { type SystemState, statusMessage } from './view.ts';
+import { type StatusReader, type SystemState, statusMessage } from './view.ts';
 
 /** Due work begins within seconds if a worker runs. */
 const OVERDUE_MS = 60_000;
@@ -31,7 +31,7 @@ interface SystemParts {
 }
 
 /**
- * Returns a function that reads the state of all parts at once, and returns its message, if asked with all `details`.
+ * Returns a function that reads the state of all parts at once, and returns its message to a reader.
  * It never rejects: parts that exceed the time limit are missing.
  */
 export function createSystemStatus(parts: SystemParts) {
@@ -44,14 +44,14 @@ export function createSystemStatus(parts: SystemParts) {
     return monotonicMs() - sentMs;
   }
 
-  return async (caller: Viewer & { teamId: string }, timeoutMs: number, details?: { isAdmin: boolean }) => {
+  return async (caller: Viewer & { teamId: string }, timeoutMs: number, reader: StatusReader) => {
     const { teamId } = caller;
     const inTime = <T>(answer: Promise<T>) => withTimeout(timeoutMs, answer).catch(() => undefined);
     const usageOf = (limit: RateLimit) => inTime(stores.rateLimiter.usage(limit));
-    const sections = features.map(async ({ status }) => ({
-      isFirst: status?.first === true,
-      lines: status ? ((await inTime(status.lines(teamId, caller, context))) ?? status.unknown) : [],
-    }));
+    const sections = features.map(async ({ status }) => {
+      const isShown = status && (status.first || reader.details);
+      return isShown ? ((await inTime(status.lines(teamId, caller, context))) ?? status.unknown) : [];
+    });
     const [redisMs, counts, shared, rejectedKeys, overdue, read, allLimits, contactText] = await Promise.all([
       inTime(measurePing()),
       inTime(queues.counts()),
@@ -71,14 +71,14 @@ export function createSystemStatus(parts: SystemParts) {
       queues: counts,
       rejectedKeys,
       overdue,
-      running: read.flatMap(({ isFirst, lines }) => (isFirst ? lines : [])),
-      featureLines: read.flatMap(({ isFirst, lines }) => (isFirst ? [] : lines)),
+      running: read.filter((_, at) => features[at]?.status?.first).flat(),
+      featureLines: read.filter((_, at) => !features[at]?.status?.first).flat(),
       limits: limits.flatMap(({ text }) => text ?? []),
       waits: limits.flatMap(({ text, waiting = 0 }) => (text !== undefined && waiting > 0 ? [text] : [])),
       contact: contactText,
       ...rest,
     };
-    return statusMessage(state, details);
+    return statusMessage(state, reader);
   };
 }
 

@@ -85,9 +85,16 @@ export interface SystemState {
   upSinceMs: number;
 }
 
-/** Whether all is healthy, then problems with their effect on people, and running work. `details` adds all else. */
-export function statusMessage(state: SystemState, details?: { isAdmin: boolean }): Message {
-  if (details === undefined) return withRest(state, [...state.running], [detailsButton]);
+/** Who reads the status. Without any admin in the settings, everybody may read the details. */
+export interface StatusReader {
+  isAdmin: boolean;
+  details?: true;
+}
+
+/** Whether all is healthy, then problems with their effect on people, and running work; for admins, [Details] has all else. */
+export function statusMessage(state: SystemState, { isAdmin, details }: StatusReader): Message {
+  const mayRead = isAdmin || !state.hasAdmins;
+  if (!mayRead || !details) return withRest(state, [...state.running], mayRead ? [detailsButton] : [], false);
   const { queues, redisMs, docs, slack, connected } = state;
   const socket = connected === undefined ? '' : ` · socket ${connected ? '' : 'not '}connected`;
   const rest: Part[][] = [
@@ -107,11 +114,11 @@ export function statusMessage(state: SystemState, details?: { isAdmin: boolean }
       moment(state.upSinceMs),
     ),
   ];
-  return withRest(state, rest, details.isAdmin ? [auditButton] : []);
+  return withRest(state, rest, isAdmin ? [auditButton] : [], true);
 }
 
-function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): Message {
-  const problems = problemLines(state);
+function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[], isFull: boolean): Message {
+  const problems = problemLines(state, isFull);
   const waits = state.waits.map((text): Part[] => ['🕒 ', { bold: 'Waiting' }, ` — ${text}`]);
   const unknown = unknownParts(state);
   const headline: Part[] =
@@ -121,27 +128,35 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[]): M
   const small = [
     unknown.length > 0 && `Not known right now: ${unknown.join(', ')}.`,
     problems.length > 0 && state.contact && `Ask ${state.contact}.`,
-    !state.hasAdmins && 'No admins are set, so nobody gets a message when something goes wrong.',
+    isFull && !state.hasAdmins && 'No admins are set, so nobody gets a message when something goes wrong.',
   ];
   return layout({ lines: [headline, ...problems, ...waits, ...rest], small, buttons });
 }
 
-/** Problems, and their effect on people. */
-function problemLines(state: SystemState): Part[][] {
+/** The problems as people notice them; with `isFull`, also the causes, and what admins can do. */
+function problemLines(state: SystemState, isFull: boolean): Part[][] {
   const { docs, slack, missingScopes, rejectedKeys = [], overdue = 0 } = state;
   // Another line says that Redis is unreachable.
   const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
+  const others = [...ofCalls, ...textsOf(state, /^(?:clock|disk)$/)];
+  const causes = (texts: string[], bold: string, effect: string): Part[][] =>
+    isFull ? texts.map((text) => [{ bold }, `: ${text}`]) : texts.slice(0, 1).map(() => [{ bold }, effect]);
+  const keyLines = isFull
+    ? rejectedKeys.map((key) => [
+        ...rejectedKeyLine(key),
+        ' Nothing new starts with it until it is replaced.',
+      ])
+    : rejectedKeys
+        .slice(0, 1)
+        .map((): Part[] => [{ bold: 'My access to the docs platform is rejected' }, ': nothing new starts.']);
   return toLines([
     state.redisMs === undefined && [
       { bold: "My database isn't answering" },
       ': nothing new starts, and running work is on hold.',
     ],
-    ...ofRedis.map((text): Part[] => [{ bold: 'My database has a problem' }, `: ${text}`]),
-    ...rejectedKeys.map((key): Part[] => [
-      ...rejectedKeyLine(key),
-      ' Nothing new starts with it until it is replaced.',
-    ]),
+    ...causes(ofRedis, 'My database has a problem', '.'),
+    ...keyLines,
     docs?.answered === false && [
       { bold: "The docs platform isn't answering" },
       ', last tried ',
@@ -153,17 +168,16 @@ function problemLines(state: SystemState): Part[][] {
       ', last tried ',
       ago(slack),
       slack.refused
-        ? ": messages don't arrive or update. Reinstall me, or set the new token."
+        ? `: messages don't arrive or update.${isFull ? ' Reinstall me, or set the new token.' : ''}`
         : ': messages are late; nothing is lost.',
     ],
-    ...[...ofCalls, ...textsOf(state, /^(?:clock|disk)$/)].map((text): Part[] => [
-      { bold: 'This needs a fix' },
-      `: ${text}`,
-    ]),
+    ...causes(others, 'There is trouble', ': work may wait, and messages may be late.'),
     missingScopes.length > 0 && [
-      { bold: 'I was installed without ' },
-      { code: missingScopes.join(', ') },
-      ': features that need it fail. Replace my manifest and reinstall me.',
+      { bold: 'Some features fail' },
+      ': I was installed without ',
+      ...(isFull
+        ? [{ code: missingScopes.join(', ') }, '. Replace my manifest and reinstall me.']
+        : ['all permissions that I need.']),
     ],
     state.connected === false && [
       { bold: "Slack can't reach me" },

@@ -87,8 +87,8 @@ export const leavesSharedOut = (message: MessageText, names: Names): boolean =>
     .map(fieldsOf)
     .some((one) => isShared(one) && (listOf(one.files).length > 0 || quoteShared(one, { names }) === ''));
 
-/** Returns the ids whose names `messageToMarkdown` needs, each once. */
-export function findMentions(message: MessageText): Mentions {
+/** Returns the ids whose names `messageToMarkdown` needs for these messages, each once. */
+export function findMentions(...messages: readonly MessageText[]): Mentions {
   const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };
   const record = (ids: Set<string>, shape: RegExp) => ({
     get(id: string) {
@@ -101,7 +101,7 @@ export function findMentions(message: MessageText): Mentions {
     channels: record(found.channels, /^[CDG][A-Z0-9]+$/),
     groups: record(found.groups, /^(?:S[A-Z0-9]+|everybody)$/),
   };
-  messageToMarkdown(message, names);
+  for (const message of messages) messageToMarkdown(message, names);
   const { users, channels, groups } = found;
   const everybody = groups.delete(EVERYBODY);
   return { users: [...users], channels: [...channels], groups: [...groups], everybody };

@@ -6,7 +6,7 @@ import { askAgentButton, askModals } from '../../../src/commands/digest/ask.ts';
 import { type CommandTools, UserFacingError } from '../../../src/commands/intake.ts';
 import type { ModalValues, SubmitResult } from '../../../src/commands/registry.ts';
 import { threadRun } from '../../../src/jobs/agent/thread/record.ts';
-import type { AskButton } from '../../../src/jobs/digest/buttons.ts';
+import { type AskButton, entryId } from '../../../src/jobs/digest/buttons.ts';
 import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { aCaller, aProject, ben, origin } from '../../support/commands/builders.ts';
 import { type CommandWorld, onFreshWorlds } from '../../support/commands/world.ts';
@@ -34,8 +34,8 @@ onFreshWorlds(
 const [subjectModal, instructionModal] = askModals;
 const thread = (changes = {}) => aThread({ project: 'acme', ...changes });
 
-const clicks = (about: AskButton['about'], run: Pick<EditionRun, 'id'> = anEdition(), caller = aCaller()) =>
-  askAgentButton.run({ v: 1, digest: run.id, about }, caller, tools);
+const clicks = (about: AskButton['about'], entry?: string) =>
+  askAgentButton.run({ v: 1, digest: anEdition().id, about, entry }, aCaller(), tools);
 
 // biome-ignore lint/suspicious/noExplicitAny: read as a test wants it
 const fieldsOf = (view: ModalView | undefined): any[] =>
@@ -73,8 +73,8 @@ function checked(view: ModalView | undefined, about: unknown) {
 describe('submitted', () => {
   async function chosen() {
     await world.given(anEdition());
-    await clicks('searches');
-    return nextOf(await chooses({ entry: optionsOf(world.opened[0])[0]?.value ?? '' })).about;
+    await clicks('searches', entryId('sso okta'));
+    return abouts.at(-1);
   }
 
   test('for a thread that ended, is of another project, or is not to be seen sends nothing', async () => {
@@ -93,7 +93,7 @@ describe('submitted', () => {
     const about = await chosen();
     const elsewhere = aCaller({ requestId: 'view V2', user: ben, channel: { id: 'C0OPS', name: 'ops' } });
     await expect(submits({ text: 'Write it' }, about, elsewhere)).rejects.toThrow(UserFacingError);
-    for (const unknown of [undefined, '', {}, { v: 1, digest: 'nobody', about: 'pages', path: '/a' }])
+    for (const unknown of ['', {}, { v: 1, digest: 'nobody', about: 'pages', path: '/a' }])
       await expect(submits({ text: 'Write it' }, unknown)).rejects.toThrow(UserFacingError);
     expect(await asks()).toEqual([]);
   });
@@ -111,13 +111,15 @@ test.each(['"', '\\', '\u0001', '\uD800', '😀', '<!channel>'])(
     await world.given(
       anEdition({ pages: { ...pages, top: [aPage(text), aPage(`/${text}`)] }, readers: { searches } }),
     );
-    for (const about of ['pages', 'searches'] as const) {
-      await clicks(about);
+    for (const { query } of searches) {
+      await clicks('searches', entryId(query));
       checked(world.opened.at(-1), abouts.at(-1));
-      for (const { value } of optionsOf(world.opened.at(-1))) {
-        const next = nextOf(await chooses({ entry: value }));
-        checked(next.view, next.about);
-      }
+    }
+    await clicks('pages');
+    checked(world.opened.at(-1), abouts.at(-1));
+    for (const { value } of optionsOf(world.opened.at(-1))) {
+      const next = nextOf(await chooses({ entry: value }));
+      checked(next.view, next.about);
     }
     await clicks('pages');
     const typed = nextOf(await chooses({ path: `/${unit.repeat(Math.floor(299 / unit.length))}` }));

@@ -15,13 +15,13 @@ describe('a version label', () => {
   ])('%j', (text, version) => expect(readVersion(text)).toEqual({ kind: 'ok', value: version }));
 
   test.each([
-    ['', 'The label is empty. Type one, such as 1.2 or spring release.'],
-    ['\u00AD', 'The label is empty. Type one, such as 1.2 or spring release.'],
-    ['📦'.repeat(101), 'A label has at most 100 characters, and this one has 101. Shorten it.'],
-    ['a\nb', 'A label must fit on one line. Remove line breaks and tabs.'],
-    ['a\u0000b', 'A label must fit on one line. Remove line breaks and tabs.'],
-    ['a\u2028b', 'A label must fit on one line. Remove line breaks and tabs.'],
-    ['a\uD83D', 'A label must fit on one line. Remove line breaks and tabs.'],
+    ['', 'The version is empty. Type one, such as 1.2 or spring release.'],
+    ['\u00AD', 'The version is empty. Type one, such as 1.2 or spring release.'],
+    ['📦'.repeat(101), 'A version has at most 100 characters, and this one has 101. Shorten it.'],
+    ['a\nb', 'A version must fit on one line. Remove line breaks and tabs.'],
+    ['a\u0000b', 'A version must fit on one line. Remove line breaks and tabs.'],
+    ['a\u2028b', 'A version must fit on one line. Remove line breaks and tabs.'],
+    ['a\uD83D', 'A version must fit on one line. Remove line breaks and tabs.'],
   ])('%j is refused with the fix', (text, problem) => expect(problemOf(readVersion(text))).toBe(problem));
 });
 

@@ -2,15 +2,18 @@ import { beforeEach, expect, test } from 'vitest';
 import { runButtons } from '../../../src/commands/export/buttons.ts';
 import { exportCommand, exportCommands } from '../../../src/commands/export/command.ts';
 import { exportModal } from '../../../src/commands/export/modal.ts';
+import { exportScheduleButtons } from '../../../src/commands/export/schedule.ts';
 import { type Caller, UserFacingError } from '../../../src/commands/intake.ts';
 import type { ButtonAction } from '../../../src/commands/registry.ts';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { runButtonOf } from '../../../src/jobs/export/progress-view.ts';
 import { type ExportRun, endRun, exportActions, exportRun } from '../../../src/jobs/export/record.ts';
+import { exportSchedule, exportScheduleActions } from '../../../src/jobs/export-schedule/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, ben, noDetails } from '../../support/commands/builders.ts';
 import { type CommandWorld, createCommandWorld } from '../../support/commands/world.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
+import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 let world: CommandWorld;
@@ -45,7 +48,7 @@ const said = (answer: Promise<unknown>) =>
 const MINE = 'You have 2 exports running; start more when one has ended.';
 const running = async () => (await world.exports()).filter(({ state }) => state !== 'ended');
 const saved = async (run: ExportRun, changes: Partial<ExportRun>) =>
-  (await world.runs.save({ ...run, ...changes }, changes.state === 'ended')) as ExportRun;
+  (await world.runs.saveStep({ ...run, ...changes }, { release: changes.state === 'ended' }))?.run ?? run;
 
 test('one person has so many exports at once, wherever they asked for them', async () => {
   expect(await starts()).toBe('accepted');
@@ -112,8 +115,31 @@ test.each<[string, Partial<ExportRun>]>([
   expect(await click(action, run, asks())).toBe(MINE);
   expect(await click(action, run, byBen())).toBe('ana has 2 exports running; start more when one has ended.');
   expect((await world.runs.load(run.id, exportRun))?.attempt).toBe(1);
-  const [first] = await running();
-  await saved(first as ExportRun, endRun(first as ExportRun, { kind: 'lost' }, NOW_MS));
+  const other = (await running()).find(({ id }) => id !== run.id) as ExportRun;
+  await saved(other, endRun(other, { kind: 'lost' }, NOW_MS));
   expect(await click(action, run, asks())).toBe('accepted');
+  expect((await world.runs.load(run.id, exportRun))?.attempt).toBe(2);
   expect(await starts()).toBe(MINE);
+});
+
+test('one person has so many export schedules, also by taking them over; one that is removed counts no more', async () => {
+  world = limitedTo({ exportSchedulesPerPerson: 1 });
+  const clicks = async (action: string, schedule: string) =>
+    said(
+      (async () =>
+        exportScheduleButtons
+          .find((one) => one.action === action)
+          ?.run({ schedule }, byBen(), world.tools))(),
+    );
+  const left = { ownerLeft: true, state: 'paused', pausedBy: 'permission' } as const;
+  for (const id of ['s1', 's2']) await world.given(anExportSchedule({ ...left, id, claim: id }));
+  expect(await clicks(exportScheduleActions.takeOver, 's1')).toBe('accepted');
+  const refused =
+    /^You have 1 export schedule, and nobody may have more\. Remove one that you no longer need/;
+  expect(await clicks(exportScheduleActions.takeOver, 's2')).toMatch(refused);
+  expect((await world.runs.load('s2', exportSchedule))?.owner.id).toBe('U0ANA');
+  await clicks(exportScheduleActions.remove, 's1');
+  const removed = await world.runs.load('s1', exportSchedule);
+  if (removed) await world.runs.markIdle(removed, true);
+  expect(await clicks(exportScheduleActions.takeOver, 's2')).toBe('accepted');
 });

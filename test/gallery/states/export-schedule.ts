@@ -49,11 +49,18 @@ export const exportScheduleStates: GalleryState[] = [
   standing('being set up', { state: 'testing' }),
   standing('not exported yet', { version: 'nightly {date}', paths: ['/guides', '/api'] }),
   standing('exporting', { ...latest(undefined, { state: 'running' }), ...before }),
+  ...(['owner', 'channel'] as const).map((of) =>
+    standing(`waiting, too many exports of its ${of}`, {
+      ...latest(undefined, { state: 'running', run: undefined, full: { of, max: 10 } }),
+      ...before,
+    }),
+  ),
   standing('exported', { ...latest('done'), exported }),
   standing('exported, fewer pages', { ...latest('done'), exported: { ...exported, pagesBefore: 420 } }),
   standing('exported, as many pages', { ...latest('done'), exported: { ...exported, pagesBefore: 412 } }),
   standing('exported, pages unknown', { ...latest('done'), exported: { atMs: NOW_MS, updates: [] } }),
   standing('exported, production notified', {
+    deployments: ['production'],
     ...latest('done'),
     exported: { ...exported, updates: [notified] },
   }),
@@ -66,6 +73,7 @@ export const exportScheduleStates: GalleryState[] = [
   standing('after updates', { ...following, ...latest('done'), exported }),
   standing('removed', { state: 'removed', ...latest('done'), exported }),
 
+  note('not deployed', notes.notDeployed(aSchedule(), 'ben')),
   note('created', views.created(aSchedule())),
   note('created, after updates', views.created(aSchedule(following))),
   note('changed', views.changed(aSchedule({ timetable: { weekday: 1, time: '06:00', zone: 'UTC' } }))),
@@ -82,6 +90,9 @@ export const exportScheduleStates: GalleryState[] = [
   note('broken', notes.broken(aSchedule(), '7f3c1d')),
   note('not permitted', views.notPermitted(aSchedule())),
   note('owner left', views.ownerLeft(aSchedule({ ownerLeft: true }))),
+  note('owner left, updates', views.ownerLeft(aSchedule({ ownerLeft: true, deployments: ['production'] }))),
+  note('to be removed', views.removal(aSchedule())),
+  note('more pages', notes.pagesChanged(aSchedule(), 409, 300)),
   note('taken over', views.takenOver(aSchedule({ owner: BEN }), { name: 'ana' })),
 
   listed('being set up', { state: 'testing' }),

@@ -39,6 +39,11 @@ const cards: GalleryState[] = [
   card('some pages, labelled', { version: '1.2', paths: ['/a', '/b'] }),
   card('watched', { joined: true }),
   card('by its job alone', { joined: true, domain: '' }),
+  card('by its job, of a site that the platform names', {
+    joined: true,
+    domain: '',
+    siteDomain: 'docs.acme.com',
+  }),
   card('long name', { version: '1.2', requester: longName }),
   card('in a direct message', { inDirectMessage: true }),
   card('making the link', { state: 'bundling' }),
@@ -83,6 +88,11 @@ const progresses: GalleryState[] = [
     'out of reach at first',
     trouble('down', { ...accepted, fraction: undefined, pageCount: undefined, state: 'starting' }),
   ),
+  progress('the platform has trouble at first', {
+    ...accepted,
+    state: 'starting',
+    pollFailure: { kind: 'down', inARow: 1, nextMs: NOW_MS + MINUTE, untilMs: NOW_MS + 30 * MINUTE },
+  }),
   progress('limit', trouble('limit')),
   progress('key', trouble('key')),
   progress('key, admins told', { pollFailure: told401 }),
@@ -209,7 +219,8 @@ const answers: GalleryState[] = [
   unchanged(', queued', { status: 'queued' }),
   unchanged(', a state of its own', { status: 'Packaging' }),
   unchanged(', limit', trouble('limit')),
-  unchanged(', ended', ended(anEnding.gaveUp)),
+  unchanged(', no longer watched', ended(anEnding.gaveUp)),
+  unchanged(', ended', ended(anEnding.failed)),
   unchanged(', start unclear', { ...accepted, state: 'unknown' }),
   post('export/answer/an earlier attempt', earlierAttemptMessage),
   post('export/answer/not in the channel', retractedMessage(aRun(ended(noPlace)))),
@@ -265,7 +276,7 @@ const modals: GalleryState[] = [
   ),
   modal('export/modal/watch it', watchView(aRun({ ...accepted, state: 'unknown' }))),
   modal(
-    'export/modal/deployment settings',
+    'export/modal/helm values',
     settingsView(
       ended(anEnding.done, { version: '1.2' }),
       'https://bundles.example/b.zip?X-Signature=3f9a77bd04c24a06',
@@ -273,7 +284,7 @@ const modals: GalleryState[] = [
     ),
   ),
   modal(
-    'export/modal/deployment settings, end of link unknown',
+    'export/modal/helm values, end of link unknown',
     settingsView(ended(anEnding.done), 'https://bundles.example/b.zip', undefined),
   ),
 ];

@@ -1,6 +1,7 @@
 import type { PollFailure } from '../../../src/jobs/polling.ts';
 import type { SiteEnding, SiteRun } from '../../../src/jobs/site/record.ts';
-import { runningMessage, siteMessages } from '../../../src/jobs/site/view.ts';
+import { runningMessage, siteMessages, stateLine } from '../../../src/jobs/site/view.ts';
+import { message } from '../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aPreview, aSiteUpdate } from '../../support/jobs/site/builders.ts';
 import { type GalleryState, pick, post } from '../state.ts';
@@ -9,11 +10,14 @@ const shown =
   (what: string, part: string, run: typeof aPreview) =>
   (name: string, changes: Partial<SiteRun>): GalleryState =>
     post(`site/${what}/${name}`, pick(siteMessages(run(changes)), part));
-const line = shown('preview line', 'line', aPreview);
+// A followed thread shows its previews itself.
+const line = shown('preview line', 'line', (changes) => aPreview({ thread: undefined, ...changes }));
 const end = shown('preview ending', 'end', aPreview);
 const question = shown('question', 'question', aPreview);
 const updateLine = shown('update line', 'line', aSiteUpdate);
 const updateEnd = shown('update ending', 'end', aSiteUpdate);
+
+const reader = (id: string) => ({ teamId: 'T0ACME', user: { id } });
 
 const watching: Partial<SiteRun> = { state: 'watching', startedAtMs: NOW_MS - 60_000 };
 const failing = (kind: PollFailure['kind']) => ({
@@ -28,7 +32,7 @@ const notStarted = (why: Extract<SiteEnding, { kind: 'notStarted' }>['why'], rea
 const done: SiteEnding = { kind: 'done' };
 const failed: SiteEnding = {
   kind: 'failed',
-  log: ['Error: cannot parse guides/x.mdx:12 `<Card>`', 'docs.json names no page <!here>'],
+  log: ['Error: unexpected `<Card>` in guides/x.mdx:12', 'docs.json names no page <!here>'],
 };
 const gaveUp: SiteEnding = { kind: 'gaveUp', afterMs: 6 * 3_600_000 };
 const by = { id: 'U0BEN', name: 'ben' };
@@ -45,6 +49,7 @@ export const siteStates: GalleryState[] = [
   line('start unclear', { state: 'unknown' }),
   line('ready', ended(done)),
   line('failed', ended(failed)),
+  line('ended otherwise', ended({ kind: 'otherwise', status: 'skipped' })),
   line('not started', notStarted('other')),
   line('left unclear', ended({ kind: 'left' })),
   end('ready', ended(done)),
@@ -52,10 +57,11 @@ export const siteStates: GalleryState[] = [
   end('older than the last round', ended(done, { isOlder: true })),
   end('failed', ended(failed)),
   end('failed without a log', ended({ kind: 'failed', log: [] })),
+  end('ended otherwise', ended({ kind: 'otherwise', status: 'skipped' })),
   end('refused', notStarted('other', 'branch is required')),
   end('not in the plan', notStarted('plan', 'Preview deployments are not available on your current plan.')),
-  end('not supported', notStarted('unsupported', 'Not found')),
-  end('not supported, or no such branch', { ...notStarted('unsupported'), thread: undefined }),
+  end('not supported', notStarted('unsupported', 'Method not allowed')),
+  end('not supported, or no such branch', notStarted('notFound', 'Not found')),
   end('no longer permitted', ended({ kind: 'notStarted', why: 'permission', contacts: '@cleo' })),
   end('lost', ended({ kind: 'lost' })),
   end('no longer watched', ended(gaveUp)),
@@ -69,15 +75,21 @@ export const siteStates: GalleryState[] = [
   updateEnd('updated, without a domain', ended(done, { domain: undefined })),
   updateEnd('failed', ended(failed)),
   updateEnd('not supported', notStarted('unsupported')),
+  updateEnd('not supported, or no such project', notStarted('notFound', 'Project not found')),
+  post('site/listed', message([stateLine(aPreview(watching))])),
   question('open', { state: 'unknown' }),
   ...(['startAgain', 'leave', 'late'] as const).map((action) =>
     question(`answered, ${action}`, { attempt: 2, state: 'starting', answer: { attempt: 1, by, action } }),
   ),
-  post('site/answer/under way', runningMessage(aPreview(), 'U0ANA')),
-  post('site/answer/under way, of somebody else', runningMessage(aPreview(), 'U0BEN')),
-  post('site/answer/start unclear', runningMessage(aPreview({ state: 'unknown' }), 'U0ANA')),
+  post('site/answer/under way', runningMessage(aPreview(), reader('U0ANA'))),
+  post('site/answer/under way, of somebody else', runningMessage(aPreview(), reader('U0BEN'))),
+  post(
+    'site/answer/under way, of another workspace',
+    runningMessage(aSiteUpdate(), { ...reader('U0ANA'), teamId: 'T0OTHER' }),
+  ),
+  post('site/answer/start unclear', runningMessage(aPreview({ state: 'unknown' }), reader('U0ANA'))),
   post(
     'site/answer/start unclear, of somebody else',
-    runningMessage(aPreview({ state: 'unknown' }), 'U0BEN'),
+    runningMessage(aPreview({ state: 'unknown' }), reader('U0BEN')),
   ),
 ];

@@ -1,13 +1,20 @@
-import { helpMessage } from '../../../src/commands/command.ts';
+import { helpMessage, projectView } from '../../../src/commands/command.ts';
+import { gateAnswers, outdated } from '../../../src/commands/gate.ts';
 import { registry } from '../../../src/commands/index.ts';
+import { alreadyHandled, intakeAnswers } from '../../../src/commands/intake.ts';
+import { previewView } from '../../../src/commands/site/command.ts';
 import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
+import { agentFeature } from '../../../src/jobs/agent/feature.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
+import { liveLine } from '../../../src/jobs/deployment/view.ts';
 import { scheduleNeeds, scheduleNotes } from '../../../src/jobs/digest/schedule/view.ts';
 import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
+import { exportScheduleViews } from '../../../src/jobs/export-schedule/view.ts';
 import type { RunNeeds } from '../../../src/jobs/feature.ts';
 import { features } from '../../../src/jobs/features.ts';
+import { TASKS } from '../../../src/jobs/help-view.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from '../../../src/jobs/home/view.ts';
 import { expiryMessage, forbiddenAlertMessage, keyAlertMessage } from '../../../src/jobs/status/alerts.ts';
 import {
@@ -29,10 +36,12 @@ import { noticeView } from '../../../src/slack/modals.ts';
 import { problemsOf } from '../../../src/store/redis/check.ts';
 import type { RunBase } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { ana } from '../../support/commands/builders.ts';
+import { ana, aProject } from '../../support/commands/builders.ts';
 import { anInstruction, aThread, aTrouble, someBackground } from '../../support/jobs/agent/builders.ts';
+import { anUpdate } from '../../support/jobs/deployment/builders.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
 import { anEnding, aRun, ended, THREAD } from '../../support/jobs/export/builders.ts';
+import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
 import { anAuditEntry } from '../../support/store/builders.ts';
 import { type GalleryState, home, modal, post } from '../state.ts';
 
@@ -50,26 +59,31 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
   running: [
     {
       title: 'Running now',
-      lines: [exportLine(aRun({ fraction: 0.42 }), THREAD, ana.id)],
+      lines: [
+        exportLine(aRun({ fraction: 0.42 }), THREAD, ana.id),
+        threadLine(aThread({ seen: { ...aThread().seen, status: 'active' } as never }), THREAD, ana.id),
+        agentFeature.homeRuns?.fold?.([
+          { link: THREAD, label: 'acme/docs @ agent/sso' },
+          'Add a quickstart',
+        ]) ?? [],
+      ],
       more: 0,
     },
-    { title: 'What you follow', lines: [threadLine(aThread(), THREAD, ana.id)], more: 0 },
     {
       title: 'Scheduled',
-      lines: [['Weekly digest · ', ...scheduleNotes.line(aSchedule(), ana.id)]],
+      lines: [
+        ['Weekly digest · ', ...scheduleNotes.line(aSchedule(), ana.id)],
+        ['Export · ', ...exportScheduleViews.line(anExportSchedule(), ana.id)],
+      ],
       more: 0,
     },
   ],
+  live: [liveLine(anUpdate({ state: 'notified', notifiedAtMs: NOW_MS }))],
   ended: [exportLine(ended(anEnding.failed), undefined, ana.id)],
-  may: ['Start exports', 'Instruct the docs agent', 'Set up digests, and ask for them'],
   refusal: undefined,
   begin: features.flatMap(({ begin }) => begin ?? []),
-  left: [
-    'up to 10 exports at once',
-    anHourlyLimit(aUsage, 'instructions to the docs agent', 'instructions').left,
-    anHourlyLimit(undefined, '', 'requests for numbers').left,
-  ],
-  commands: ['/docs-export', '/docs-agent', '/docs-digest', '/docs-status'],
+  left: [anHourlyLimit(aUsage, 'requests to the docs agent', 'requests to the agent').left ?? ''],
+  commands: TASKS.map(({ command }) => command),
   ...changes,
 });
 
@@ -77,7 +91,7 @@ export const aHome = (changes: Partial<HomeParts> = {}): HomeParts => ({
 export const needsOf = <Run extends RunBase>(asks: RunNeeds<Run>, run: Run): HomeParts['needs'] =>
   asks.of(run).map((need) => ({
     line: asks.line(run, need, { workspaceUrl: () => 'https://acme.example/' }),
-    button: answerButtonOf(run, need),
+    button: answerButtonOf(run, need, asks.isTrouble),
   }));
 /** The modals of [Answer] about the same: the question, and what came of it. */
 const answersOf = <Run extends RunBase>(name: string, asks: RunNeeds<Run>, run: Run, settled: Run[]) =>
@@ -91,7 +105,7 @@ const answersOf = <Run extends RunBase>(name: string, asks: RunNeeds<Run>, run: 
     ]);
 
 const held = anInstruction({ id: '1.1', state: 'held' });
-const crowded = { hasOtherAuthors: true, answers: {} };
+const crowded = { othersAtMs: NOW_MS, answers: {} };
 const anUnclearStart = aRun({ state: 'unknown' });
 const anUnclearSend = aThread({ instructions: [aTrouble()] });
 const aHeldReply = aThread({ ...crowded, instructions: [held] });
@@ -108,13 +122,13 @@ const withHeld = (changes: Partial<typeof held>) => ({
 });
 const by = { id: 'U0ANA', name: 'ana' };
 
-const refusal = refusalText(['start exports', 'instruct the docs agent', 'set up digests'], {
+const refusal = refusalText(['start exports', 'ask the docs agent', 'set up digests'], {
   contacts: '@Ben or @Cem',
 });
 
 const homeWith = (name: string, changes: Partial<HomeParts> = {}) =>
   home(`home/${name}`, homeView(aHome(changes)));
-const nothing: Partial<HomeParts> = { begin: [], left: [], may: [] };
+const nothing: Partial<HomeParts> = { begin: [], left: [] };
 const homes: GalleryState[] = [
   homeWith('in use'),
   home(
@@ -136,9 +150,9 @@ const homes: GalleryState[] = [
     ),
   ),
   homeWith('more runs', { running: aHome().running.map((one) => ({ ...one, more: 7 })) }),
-  homeWith('first time', { running: [], ended: [] }),
-  homeWith('may do nothing', { running: [], ended: [], ...nothing, refusal }),
-  homeWith('only administers', { running: [], ended: [], ...nothing, may: ['Administer Docket'] }),
+  homeWith('first time', { live: [], running: [], ended: [] }),
+  homeWith('may do nothing', { live: [], running: [], ended: [], ...nothing, refusal }),
+  homeWith('only administers', { live: [], running: [], ended: [], ...nothing }),
   homeWith('may do nothing any more', { ...nothing, refusal }),
   homeWith('not known in time', { ...nothing, refusal: refusalText([], {}) }),
   homeWith('scope missing', { ...nothing, refusal: refusalText([], { missingScope: true }) }),
@@ -186,7 +200,7 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
   limits: [
     `posts and edits: ${waitingCountText(0)}`,
     'status checks of exports: up to 5 a second for each API key',
-    anHourlyLimit(aUsage, 'instructions to the docs agent').text,
+    anHourlyLimit(aUsage, 'requests to the docs agent').text,
     anHourlyLimit({ used: 12, waiting: 1, free: 88, nextMs: NOW_MS }, 'analytics requests').text,
     anHourlyLimit(undefined, 'edits in Slack').text,
   ],
@@ -219,7 +233,7 @@ const silent = {
 };
 const states: Record<string, Partial<SystemState>> = {
   'all is well': { connected: true },
-  'something waits': { waits: ['instructions to the docs agent: 100 of 100 used in the past hour, 3 wait'] },
+  'something waits': { waits: ['requests to the docs agent: 100 of 100 used in the past hour, 3 wait'] },
   'nothing answers': silent,
   'key rejected': { rejectedKeys: [refusedKey], hasAdmins: false, contact: '@docs-admins' },
   'token refused': { slack: { answered: false, refused: true, atMs: NOW_MS - 60_000 } },
@@ -245,13 +259,23 @@ const states: Record<string, Partial<SystemState>> = {
 };
 
 const statuses: GalleryState[] = [
+  post('status/all is well, to an admin', statusMessage(aState(), { isAdmin: true })),
+  post(
+    'status/Slack has trouble',
+    statusMessage(aState({ slack: { answered: true, atMs: NOW_MS, problems: ['Slack fails.'] } }), {
+      isAdmin: false,
+    }),
+  ),
   ...Object.entries(states).flatMap(([what, changes]) => [
-    post(`status/${what}`, statusMessage(aState(changes))),
-    post(`status/${what}, details`, statusMessage(aState(changes), { isAdmin: what === 'all is well' })),
+    post(`status/${what}`, statusMessage(aState(changes), { isAdmin: false })),
+    post(`status/${what}, details`, statusMessage(aState(changes), { isAdmin: true, details: true })),
   ]),
   post(
     'status/key of one project',
-    statusMessage(aState({ rejectedKeys: [{ ...acmeKey, names: ['acme'], sinceMs: NOW_MS, waiting: '' }] })),
+    statusMessage(aState({ rejectedKeys: [{ ...acmeKey, names: ['acme'], sinceMs: NOW_MS, waiting: '' }] }), {
+      isAdmin: true,
+      details: true,
+    }),
   ),
   post('status/audit, empty', auditMessage({ done: [], refused: [] })),
   post(
@@ -295,6 +319,10 @@ const alerts: GalleryState[] = [
     'alert/request forbidden',
     forbiddenAlertMessage(acmeKey, 'Static export is not enabled for this organization'),
   ),
+  post(
+    'alert/token of GitHub expires',
+    expiryMessage({ variable: 'GITHUB_TOKEN', names: [], isToken: true }, '2026-10-01'),
+  ),
   ...[true, false].map((isFile) =>
     post(
       `alert/key expires${isFile ? ', in a file' : ''}`,
@@ -318,11 +346,21 @@ const answers: GalleryState[] = [
           notPermittedText(
             permission,
             { export: '@Ben', agent: 'a full member of this workspace' }[permission as string] ??
-              'the people who run Docket',
+              'your Docket admins',
           ),
         ],
       ]),
     ),
+  ),
+  ...[gateAnswers, intakeAnswers, outdated, { alreadyHandled }].flatMap((some) =>
+    Object.entries(some).map(([name, shown]) =>
+      post(`answer/request, ${name}`, typeof shown === 'string' ? message([shown]) : shown),
+    ),
+  ),
+  modal('answer/which project, in a form', projectView(names)),
+  modal(
+    'answer/which branch',
+    previewView([aProject({ projectId: 'a' }), aProject({ name: 'beta', projectId: 'b' })]),
   ),
   modal(
     'answer/in a modal, titled anew',

@@ -16,11 +16,16 @@ const ts = (n: number) => `1789912800.${String(n).padStart(6, '0')}`;
 const conversation = { channel: 'C0DOCS', rootTs: ts(0), before: ts(999_999) };
 
 /** Reads a thread with these messages; a name is for everybody. */
-async function reads(messages: readonly object[] | undefined, name = 'ben'): Promise<Background | undefined> {
+async function reads(
+  messages: readonly object[] | undefined,
+  name: string | ((id: string) => string | undefined) = 'ben',
+): Promise<Background | undefined> {
   const context = jobContext(redis.client, {
     slack: { replies: async () => messages && [...messages] },
     names: async ({ users }) => ({
-      users: new Map(users.map((id) => [id, name])),
+      users: new Map(
+        users.flatMap((id) => [[id, typeof name === 'string' ? name : name(id)] as const]),
+      ) as never,
       ...{ channels: new Map(), groups: new Map() },
     }),
     rateLimiter: { ...jobContext(redis.client).rateLimiter, takeSlot: async () => 0 },
@@ -162,7 +167,6 @@ test('a reader of Markdown finds every word of a message in its quote, one for e
 test('messages of bots, of Slack and without words do not count, nor those at or after the instruction', async () => {
   expect(
     await reads([
-      { ...said('a bot', 1), bot_id: 'B1' },
       { ...said('Docket', 2), user: 'U0DOCKET' },
       { ...said('joined', 3), subtype: 'channel_join' },
       { ...said('This message was deleted.', 4), subtype: 'tombstone' },
@@ -179,13 +183,24 @@ test('messages of bots, of Slack and without words do not count, nor those at or
   ).toBeUndefined();
 });
 
-test('a thread that one call does not return is not asked about', async () => {
-  expect(await reads(undefined)).toBeUndefined();
+test('a thread that Slack does not return says so', async () => {
+  expect(await reads(undefined)).toMatchObject({ count: 0, text: '', leftOut: 'unread' });
 });
+
+test('of many authors, those without a name stay different people', async () => {
+  const messages = Array.from({ length: 41 }, (_, n) => ({ ...said(`word ${n}`, n), user: `U0${n % 25}` }));
+  const text = (await reads(messages, (id) => (Number(id.slice(2)) < 20 ? `p${id}` : undefined)))?.text ?? '';
+  const authors = [...text.matchAll(/^Message from (.*):$/gm)].map(([, name]) => name);
+  expect(authors).toHaveLength(41);
+  expect(new Set(authors).size).toBe(25);
+  expect(authors.slice(19, 22)).toEqual(['pU019', '"someone 1"', '"someone 2"']);
+});
+
+const UNREAD = expect.objectContaining({ count: 0, leftOut: 'unread' });
 
 test.each([
   ['is read later', 'http_500', 0, expect.any(Number)],
-  ['is left out if no read has succeeded for minutes', 'http_500', 301_000, undefined],
+  ['is left out if no read has succeeded for minutes', 'http_500', 301_000, UNREAD],
   ['is read later if Slack refuses the token', 'token_revoked', 301_000, expect.any(Number)],
 ])('a thread that Slack does not return %s', async (_, code, agoMs, expected) => {
   const kind = code === 'token_revoked' ? 'token' : 'unclear';

@@ -122,6 +122,36 @@ test.each<[object, string[]]>([
   for (const text of texts) expect(parseThreadText(text)).toEqual(parsed);
 });
 
+test.each([
+  [
+    'asked about',
+    true,
+    [
+      'thank you for fixing it',
+      "that's it, thanks a lot",
+      'yes',
+      'ok, go ahead',
+      'Thanks for the update!',
+      'Great, that was quick 🎉',
+    ],
+  ],
+  [
+    'asked about',
+    true,
+    ['same for the API page', "ok, I'll check it", 'yes, this change', 'Hi Ana, how was it?'],
+  ],
+  ['sent', false, ['ok, add a quickstart', 'yes please fix the typo', 'thanks, now also fix the typo']],
+  [
+    'sent',
+    false,
+    ['okra is missing', 'Welcome page is missing', 'thanks to the readers we know where it hurts'],
+  ],
+])('a reply that begins with a courtesy is %s (%s)', (_, maybeTalk, texts) => {
+  const kinds = texts.map((text) => [text, parseThreadText(text)]);
+  const expected = maybeTalk ? { kind: 'instruction', maybeTalk } : { kind: 'instruction' };
+  expect(kinds).toEqual(texts.map((text) => [text, expected]));
+});
+
 test('whatever is written can be read, and an id is one word', () => {
   const start = fc.constantFrom('', 'follow ', 'aside', 'stop ');
   fc.assert(

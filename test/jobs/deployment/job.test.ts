@@ -1,5 +1,7 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
+import { closeOpenWork } from '../../../src/after-restore/main.ts';
+import { changes } from '../../../src/commands/deployment/buttons.ts';
 import type { DeploymentApi } from '../../../src/deployments/deployment.ts';
 import { GithubError } from '../../../src/deployments/github.ts';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
@@ -9,12 +11,15 @@ import {
   attemptName,
   latestAlias,
   restart,
+  takenAlias,
   type UpdateRun,
   updateRun,
 } from '../../../src/jobs/deployment/record.ts';
 import { updateMessages } from '../../../src/jobs/deployment/view.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { anUpdate } from '../../support/jobs/deployment/builders.ts';
+import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
+import { onTestClock } from '../../support/jobs/faults/redis.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
@@ -53,7 +58,7 @@ function platform(lifeMs = 60 * MINUTE_MS) {
 
 /** A process; `gate` is passed before each of its commands to Redis. */
 function processOf(target: DeploymentApi, docs: DocsApi, gate: (command: string) => unknown = () => {}) {
-  const client = new Proxy(redis.client, {
+  const client = new Proxy(onTestClock(redis.client, clock), {
     get(real: Redis, name) {
       const value = Reflect.get(real, name);
       if (typeof value !== 'function' || name === 'on') return value;
@@ -148,8 +153,10 @@ describe('updates of one deployment', () => {
           thawed.resolve();
           if (trouble === 'freezes' || commands < moment) await stepping;
           // What waits for nothing is idle: only those that were woken are due.
-          for (let round = 0; round < 4; round += 1)
+          // A call that was interrupted may be under way for its limit.
+          for (let round = 0; round < 6; round += 1, clock.ms += 5000)
             for (const { id } of await healthy.runs.active()) await updateJob.run(id, healthy);
+          clock.ms = NOW_MS;
           expect([moment, ...(await statesOf(healthy))]).toEqual([
             moment,
             'superseded',
@@ -167,11 +174,11 @@ describe('updates of one deployment', () => {
 
 async function statesOf({ runs }: JobContext) {
   const all = await runs.loadAll([first.id, second.id, third.id], updateRun);
-  return all.map(({ state, ending }) => ending?.kind ?? state);
+  return all.map(({ state, ending, newer }) => ending?.kind ?? (newer ? 'superseded' : state));
 }
 
 describe('a callback about a message whose answer was lost', () => {
-  const callback = { state: 'live', attempt: 1, renewal: 0, atMs: NOW_MS };
+  const callback = { state: 'live', attemptAtMs: first.attemptAtMs, renewal: 0, atMs: NOW_MS };
 
   /** Updates a deployment that does not answer; `until` it gave up, or has failed once. */
   async function unanswered(until: 'retry' | 'gaveUp') {
@@ -203,10 +210,41 @@ describe('a callback about a message whose answer was lost', () => {
     expect(webhooks).toHaveLength(sent);
   });
 
-  test.each(['attempt', 'renewal'] as const)('of another %s proves nothing', async (which) => {
+  test('proves nothing about what came after a restore', async () => {
+    const { called, context } = await unanswered('retry');
+    await closeOpenWork(redis.client);
+    expect(await called(callback)).toMatchObject({ state: 'ended', ending: { kind: 'restored' } });
+    expect(await context.runs.byAlias(takenAlias(first))).toBeUndefined();
+  });
+
+  test.each(['attemptAtMs', 'renewal'] as const)('of another %s proves nothing', async (which) => {
     const { called } = await unanswered('retry');
     expect(await called({ ...callback, [which]: 7 })).toMatchObject({ state: 'notifying' });
   });
+});
+
+test('a version that was rejected twice is not what the site has once an older one works', async () => {
+  const context = processOf(receiver(() => 'delivered').target, platform());
+  for (const update of [first, second]) await context.runs.accept(update);
+  const load = async (update: UpdateRun) =>
+    (await context.runs.load(update.id, updateRun)) ?? expect.fail('no update');
+  async function reports(update: UpdateRun, state: 'live' | 'failed') {
+    const { id, attemptAtMs } = await load(update);
+    const event = { state, attemptAtMs, renewal: 0, atMs: NOW_MS };
+    await context.runs.appendToInbox('deployment', id, { event });
+    await stepAll(context, update, first, second);
+  }
+  await stepAll(context, first);
+  await reports(first, 'failed');
+  await stepAll(context, second, first);
+  await reports(second, 'failed');
+  const again = changes.again(await load(second), second.by, NOW_MS) ?? expect.fail('no change');
+  await context.runs.resume(again);
+  await stepAll(context, second, first);
+  await reports(second, 'failed');
+  await reports(first, 'live');
+  expect(await context.runs.byAlias(takenAlias(first))).toBe(attemptName(first));
+  expect((await load(first)).newer).toBeUndefined();
 });
 
 test.each([
@@ -241,24 +279,98 @@ test.each(['first', 'second'] as const)(
     const stored = () => context.runs.load(first.id, updateRun);
     const open = (await stored()) ?? expect.fail('no update');
     expect(open.state).toBe('unknown');
-    if (which === 'second') {
-      const answer = { attempt: 1, by: open.by, action: 'again' } as const;
-      const again: UpdateRun = { ...restart(open, open.by, NOW_MS), answer };
-      await context.runs.resume(again);
-    }
+    const answer = { attempt: 1, by: open.by, action: 'again' } as const;
+    const again: UpdateRun = { ...restart(open, open.by, NOW_MS), answer };
+    if (which === 'second') await context.runs.resume(again);
     const result = JSON.stringify({ result: { run: { id: 7, url: 'https://github.test/7' } } });
     await redis.client.hset(keys.run(first.id), `call:${dispatchStep({ attempt: 1 })}`, result);
+    // The first start may arrive late, so the second waits for the limit of a call.
+    clock.ms += 13_000;
     await updateJob.run(first.id, context);
+    clock.ms = NOW_MS;
     const saved = (await stored()) ?? expect.fail('no update');
     expect(saved).toMatchObject({
       state: 'notified',
       workflow: { id: 7 },
       answer: { attempt: 1, action: 'late' },
     });
-    expect(updateMessages(saved).map(({ key }) => key)).toContain(`${first.id}.question.1`);
+    const replacedBy = `${first.id}.${which === 'second' ? 'line.2' : 'end.1'}`;
+    expect(updateMessages(which === 'second' ? again : saved)).toContainEqual(
+      expect.objectContaining({ key: `${first.id}.question.1`, retracted: true, replacedBy }),
+    );
+    const [message] = updateMessages(saved);
+    expect(message).toMatchObject({ key: expect.stringContaining('.end.') });
+    expect(message?.message.text).toMatch(/^Sent to production · its workflow succeeded/);
     expect(dispatches).toBe(1);
   },
 );
+
+test('a question ends once a newer export was sent, whenever the process dies that sends it', async () => {
+  let wasStruck = 0;
+  for (const moment of moments) {
+    await redis.client.flushall();
+    let dispatches = 0;
+    const dispatch = async () => {
+      dispatches += 1;
+      if (dispatches === 1) throw new Error('no answer');
+      return { run: undefined };
+    };
+    const target = { kind: 'github', dispatch } as unknown as DeploymentApi;
+    const healthy = processOf(target, platform());
+    for (const update of [first, second]) await healthy.runs.accept(update);
+    await stepAll(healthy, first);
+    clock.ms += 13_000;
+    const stopped = Promise.withResolvers<void>();
+    let commands = 0;
+    const dying = processOf(target, platform(), () => {
+      commands += 1;
+      if (commands !== moment || dispatches > 1) return undefined;
+      wasStruck += 1;
+      stopped.resolve();
+      return new Promise(() => {});
+    });
+    await Promise.race([updateJob.run(second.id, dying), stopped.promise]);
+    for (let round = 0; round < 6; round += 1, clock.ms += 5000)
+      for (const { id } of await healthy.runs.active()) await updateJob.run(id, healthy);
+    clock.ms = NOW_MS;
+    expect([moment, ...(await statesOf(healthy))]).toEqual([moment, 'superseded', 'notified']);
+  }
+  expect(wasStruck).toBeGreaterThan(5);
+});
+
+test('an update that was superseded before it was sent again is not replaced by one that is refused', async () => {
+  const taking = processOf(receiver(() => 'delivered').target, platform());
+  for (const update of [first, second]) await taking.runs.accept(update);
+  await updateJob.run(first.id, taking);
+  const load = async () => (await taking.runs.load(first.id, updateRun)) ?? expect.fail('no update');
+  const again = changes.again(await load(), first.by, first.attemptAtMs + 500);
+  await taking.runs.resume(again ?? expect.fail('no change'));
+  const refusing = { kind: 'webhook', includeLink: true, send: async () => ({ kind: 'refused', text: '' }) };
+  const context = processOf(refusing as unknown as DeploymentApi, platform());
+  await stepAll(context, second, first, first);
+  const run = await load();
+  expect(run.ending).toEqual({ kind: 'superseded' });
+  expect(updateMessages(run)[0]?.message.text).toMatch(/^Sent to production/);
+});
+
+test('trouble on our side is shown by the schedule, and its message goes with it', async () => {
+  const { target } = receiver(() => 'delivered');
+  const context = processOf(target, platform());
+  const schedule = anExportSchedule();
+  await context.runs.accept(schedule);
+  const scheduled: UpdateRun = { ...first, schedule: schedule.id };
+  await context.runs.accept(scheduled);
+  await updateJob.giveUp?.(first.id, context, 'a1b2c3');
+  expect(await redis.client.hget(keys.run(schedule.id), 'wakes')).not.toBeNull();
+  const load = () => context.runs.load(first.id, updateRun);
+  const broken = (await load()) ?? expect.fail('no update');
+  await context.runs.resume(changes.again(broken, broken.by, NOW_MS) ?? expect.fail('no change'));
+  await updateJob.run(first.id, context);
+  const messages = updateMessages((await load()) ?? expect.fail('no update'));
+  const trouble = messages.find(({ key }) => key === `${first.id}.trouble.1`);
+  expect(trouble).toMatchObject({ retracted: true, replacedBy: `${first.id}.line.2` });
+  expect(messages[0]?.message.text).toMatch(/^Sent to production/);
+});
 
 test('a workflow that GitHub did not take for an hour was not refused', async () => {
   const failed = { outcome: 'failed', isSent: false, reason: 'ECONNREFUSED', headers: {}, text: '' } as const;
@@ -332,3 +444,20 @@ const ends = async ({ runs }: JobContext) => (await runs.load(first.id, updateRu
 const dropLinks = async () => {
   for (const key of await redis.client.keys('{docket}:link:*')) await redis.client.del(key);
 };
+
+test('a schedule is due if its message changes, not at each step of a month of fresh links', async () => {
+  const { target } = receiver(() => 'delivered');
+  const context = processOf(target, platform());
+  const schedule = anExportSchedule();
+  await context.runs.accept(schedule);
+  const scheduled: UpdateRun = { ...first, schedule: schedule.id };
+  await context.runs.accept(scheduled);
+  const wakes = async () => Number((await redis.client.hget(keys.run(schedule.id), 'wakes')) ?? 0);
+  await updateJob.run(first.id, context);
+  const shown = await wakes();
+  expect(shown).toBeGreaterThan(0);
+  for (let hour = 0; hour < 3; hour += 1, clock.ms += 55 * MINUTE_MS) await updateJob.run(first.id, context);
+  clock.ms = NOW_MS;
+  expect((await context.runs.load(first.id, updateRun))?.renewal).toBe(2);
+  expect(await wakes()).toBe(shown);
+});

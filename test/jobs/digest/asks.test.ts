@@ -4,7 +4,8 @@ import type { DigestOrigin, Instruction, RoundEnding } from '../../../src/jobs/a
 import type { JobContext } from '../../../src/jobs/context.ts';
 import { loadFollowUps } from '../../../src/jobs/digest/edition/job.ts';
 import { type EditionRun, weeklyId } from '../../../src/jobs/digest/edition/record.ts';
-import { readerParts } from '../../../src/jobs/digest/edition/view.ts';
+import { followUpLines } from '../../../src/jobs/digest/edition/view.ts';
+import { message } from '../../../src/slack/blocks.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aPage } from '../../support/jobs/digest/builders.ts';
 
@@ -65,9 +66,7 @@ describe('the digest after one says of what was asked under that', () => {
       figures: { asks: async () => threads.map(({ id }) => id) },
     } as unknown as JobContext;
     const followUps = await loadFollowUps(run, [], readers, context);
-    return readerParts({ ...run, readers: {}, followUps })
-      .map(({ text }) => text)
-      .join('\n');
+    return message(followUpLines({ ...run, followUps })).text;
   }
 
   const noPr = { kind: 'noPr' as const, atMs: 2 };
@@ -80,18 +79,18 @@ describe('the digest after one says of what was asked under that', () => {
     [
       [page, { kind: 'newPr', atMs: 2, prLink: 'https://github.com/acme/docs/pull/131' }],
       {},
-      'Since last week: /guides/sso got <https://github.com/acme/docs/pull/131|acme/docs#131> (the platform does not say whether it was merged); 40 views → 0',
+      'Since last week\n/guides/sso · <https://github.com/acme/docs/pull/131|acme/docs#131> · views 40 → 0',
     ],
-    [[page, noPr], {}, 'Since last week: /guides/sso got no pull request; 40 views → 0'],
-    [[page, 'left'], {}, '/guides/sso: its result is unknown'],
-    [[page, 'working'], {}, '/guides/sso: its result is unknown'],
-    [[page, { kind: 'failed', atMs: 2 }], {}, 'the agent could not finish it'],
+    [[page, noPr], {}, 'Since last week\n/guides/sso · no pull request · views 40 → 0'],
+    [[page, 'left'], {}, '/guides/sso · no result known'],
+    [[page, 'working'], {}, '/guides/sso · no result known'],
+    [[page, { kind: 'failed', atMs: 2 }], {}, "the agent couldn't finish"],
     [[page, { kind: 'archived', atMs: 2 }], {}, 'its job was archived'],
     // No 0 if the platform tells only a part.
-    [[thumbs, noPr], { thumbs: disliked(99) }, '9 thumbs down → 0'],
-    [[thumbs, noPr], { thumbs: [{ path: '/guides/sso', up: 0, down: 1 }] }, '9 thumbs down → 1'],
-    [[search, noPr], { searches: [] }, '41 searches without a click → no longer listed'],
-    [[search, noPr], { searches: [{ query: 'sso', hits: 12 }] }, 'click → 12'],
+    [[thumbs, noPr], { thumbs: disliked(99) }, 'thumbs down 9 → 0'],
+    [[thumbs, noPr], { thumbs: [{ path: '/guides/sso', up: 0, down: 1 }] }, 'thumbs down 9 → 1'],
+    [[search, noPr], { searches: [] }, 'searches without a click 41 → no longer listed'],
+    [[search, noPr], { searches: [{ query: 'sso', hits: 12 }] }, 'click 41 → 12'],
   ])('%j with %j', async (asked, readers, text) => {
     expect(await said([asked], readers)).toContain(text);
   });
@@ -100,6 +99,6 @@ describe('the digest after one says of what was asked under that', () => {
     expect(await said([[page, 'notSent']])).toBe('');
     expect(await said([[thumbs, noPr]], { thumbs: disliked(100) })).not.toContain('→');
     const many = Array.from({ length: 7 }, (_, n): Asked => [{ ...page, name: `/${n}` }, noPr]);
-    expect(await said(many)).toMatch(/\/4 got no pull request; 40 views → 0 · and 2 more$/);
+    expect(await said(many)).toMatch(/\/4 · no pull request · views 40 → 0\nand 2 more$/);
   });
 });

@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
+import { DocsApiError } from '../../../src/docs-api/errors.ts';
 import { figuresJob, requestReaders } from '../../../src/jobs/digest/figures/job.ts';
 import {
   collectFigures,
@@ -55,7 +56,8 @@ describe('collecting the figures of a week', () => {
     const ends = async (wantedRange: DayRange, changes: Partial<FiguresRun> = {}) => {
       const run = { ...weekly({ range: wantedRange, pages: false }), sinceMs: world.nowMs };
       await collectFigures(run, world.context);
-      await world.context.runs.save({ ...(await load(world, run)), state: 'ended', requests: 9, ...changes });
+      const ended = { state: 'ended' as const, requests: 9, ...changes };
+      await world.context.runs.saveStep({ ...(await load(world, run)), ...ended });
       world.nowMs += HOUR_MS;
       await collectFigures({ ...run, sinceMs: world.nowMs }, world.context);
       return (await load(world, run)).state;
@@ -128,6 +130,29 @@ describe('collecting the figures of a week', () => {
   test('a page that the platform moves between two requests counts once', async () => {
     const { pages } = await collectRows([page('/a', 1, 3), page('/b'), page('/c'), page('/a')]);
     expect(pages).toEqual([page('/a', 1, 3), page('/b'), page('/c')]);
+  });
+
+  test.each([
+    ['to the first request for it', 'not_found', 0, true],
+    ['to a further request for it', 'not_found', 1, false],
+    ['to what it was asked for', 'bad_request', 0, false],
+  ] as const)('a part counts as missing for a day after a refusal %s', async (_, kind, pages, isMissing) => {
+    const world = await digestWorld(redis.client, MONDAY);
+    let asked = 0;
+    const docs = {
+      ...world.context.docs('acme'),
+      async getSearches() {
+        asked += 1;
+        if (asked > pages) throw new DocsApiError('getSearches', kind, { happened: 'no', what: kind });
+        return { searches: [{ searchQuery: 'sso', hits: 50 }], nextCursor: 'next' };
+      },
+    } as unknown as DocsApi;
+    Object.assign(world.context, { docs: () => docs });
+    expect((await collect(world, weekly({ readers: true, pages: false }))).readers?.done).toContain(
+      'searches',
+    );
+    expect(asked).toBe(pages + 1);
+    expect(await world.context.figures.isUnsupported('analytics:T0ACME:acme:searches')).toBe(isMissing);
   });
 
   test('odd numbers become whole ones', async () => {

@@ -114,7 +114,7 @@ describe('after an alert', () => {
       [{ path, now: 900, before: 100 }],
     );
     expect(text).not.toMatch(/<!|\u202e/u);
-    expect(text.split('\n')).toHaveLength(4);
+    expect(text.split('\n')).toHaveLength(3);
     expect(text.length).toBeLessThan(400);
     expect(JSON.stringify(blocks)).toContain('AI up 80%');
   });

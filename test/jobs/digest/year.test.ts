@@ -40,8 +40,8 @@ test.each(
     for (const run of begun) {
       digests.push({ atMs: nowMs, week: run.week ?? '', ...run.range });
       expect(run.late).toBeUndefined();
-      const ended = await context.runs.save({ ...run, state: 'ended', ended: { why: 'done' } });
-      if (ended) await context.runs.markIdle(ended, true);
+      const saved = await context.runs.saveStep({ ...run, state: 'ended', ended: { why: 'done' } });
+      if (saved) await context.runs.markIdle(saved.run, true);
     }
     if (begun.length === 0) nowMs += Math.max(1, Math.min(inMs, END_MS - nowMs));
   }

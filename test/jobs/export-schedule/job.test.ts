@@ -119,7 +119,7 @@ test('a process that dies after it accepted an export accepts no second one', as
   dies = false;
   const [run] = await exports();
   if (run === undefined) throw new Error('no export');
-  await context.runs.save({ ...run, state: 'ended', ending: anEnding.done }, true);
+  await context.runs.saveStep({ ...run, state: 'ended', ending: anEnding.done }, { release: true });
   nowMs += 60_000;
   expect(await step()).toMatchObject({ latest: { dueAtMs: NOW_MS, run: run.id, ending: 'done' } });
   expect(await exports()).toHaveLength(1);
@@ -135,7 +135,7 @@ test('each export notifies each deployment once, also if the process dies in bet
   await step();
   const [run] = await exports();
   if (run === undefined) throw new Error('no export');
-  await context.runs.save({ ...run, jobId: 'se_1', state: 'ended', ending: anEnding.done });
+  await context.runs.saveStep({ ...run, jobId: 'se_1', state: 'ended', ending: anEnding.done });
   await expect(step()).rejects.toThrow('it died');
   expect((await step())?.exported?.updates).toMatchObject([
     { deployment: 'production', state: 'accepted' },
@@ -149,7 +149,7 @@ test('each export notifies each deployment once, also if the process dies in bet
   ]);
   // The message follows each of them.
   for (const update of updates)
-    await context.runs.save({ ...update, state: 'notified', notifiedAtMs: NOW_MS });
+    await context.runs.saveStep({ ...update, state: 'notified', notifiedAtMs: NOW_MS });
   expect((await step())?.exported?.updates.map(({ state }) => state)).toEqual(['notified', 'notified']);
 });
 
@@ -161,19 +161,19 @@ test('links go to the owner alone since the settings say so, also for a schedule
 
 test.each<[string, Partial<ExportRun>, boolean]>([
   ['in this channel', { asked: { channel: 'C0DOCS', joinable: true, isPublic: false } }, true],
+  ['for its requester alone', { privately: true }, false],
   ["in the owner's direct messages", { inDirectMessage: true }, false],
   ['in a private channel', { asked: { channel: 'G0SECRET', joinable: true, isPublic: false } }, false],
-])(
-  'an export that runs %s serves as well, and is linked only if all can open it',
-  async (_, where, isLinked) => {
-    const { step, published, context } = await given();
-    const other = scheduledExport(anExportSchedule(), NOW_MS, { links: 'thread', now: () => NOW_MS });
-    await context.runs.accept({ ...other, id: 'e0ther', schedule: undefined, ...where }, { claimMs: 60_000 });
-    expect(await step()).toMatchObject({ latest: { joined: true, run: 'e0ther' } });
-    const { message } = published.get(`joined.${NOW_MS}`) ?? {};
-    expect(JSON.stringify(message).includes('Open thread')).toBe(isLinked);
-  },
-);
+])('an export that runs %s serves only if everybody here gets its link', async (_, where, serves) => {
+  const { step, published, exports, context } = await given();
+  const other = scheduledExport(anExportSchedule(), NOW_MS, { links: 'thread', now: () => NOW_MS });
+  await context.runs.accept({ ...other, id: 'e0ther', schedule: undefined, ...where }, { claimMs: 60_000 });
+  const { latest } = (await step()) ?? {};
+  expect(latest).toMatchObject({ joined: serves, run: serves ? 'e0ther' : other.id });
+  expect(await exports()).toHaveLength(serves ? 1 : 2);
+  const { message } = published.get(`joined.${NOW_MS}`) ?? {};
+  expect(JSON.stringify(message)?.includes('Open thread') ?? false).toBe(serves);
+});
 
 test.each([
   ['an update runs beside one', true, undefined],
@@ -203,7 +203,7 @@ test('a channel that takes no message any more is named to the owner, and counts
   await step();
   const [run] = await exports();
   if (run === undefined) throw new Error('no export');
-  await context.runs.save({ ...run, state: 'ended', ending: anEnding.noPlace });
+  await context.runs.saveStep({ ...run, state: 'ended', ending: anEnding.noPlace });
   expect(await step()).toMatchObject({ failures: 1, latest: { ending: 'noPlace' } });
   expect([...published].find(([key]) => key.startsWith('no-place'))?.[1].place).toEqual({ user: 'U0ANA' });
 });

@@ -104,8 +104,8 @@ test('a year of 20 schedules in ten zones, with three outages, misses and double
       expect(run).toMatchObject({ schedule: id, id: latest?.run });
       expect(runsAt(latest?.dueAtMs ?? 0)).toBe(nowMs);
       exported.get(id)?.push(latest?.dueAtMs ?? 0);
-      const ended = await runs.save({ ...run, state: 'ended', ending: anEnding.done });
-      if (ended) await runs.markIdle(ended, true);
+      const saved = await runs.saveStep({ ...run, state: 'ended', ending: anEnding.done });
+      if (saved) await runs.markIdle(saved.run, true);
     }
     // The end of an export wakes its schedule.
     nextMs.set(id, nowMs + (begun.length > 0 ? 0 : Math.max(1, inMs)));

@@ -98,3 +98,32 @@ test("at the platform's limit no other run polls with the same key, and none cou
   expect((await world.stored(first))?.pollFailure).toMatchObject(limit);
   expect((await world.stored(other))?.pollFailure).toBeUndefined();
 });
+
+test('a start is tried for 30 minutes if the platform says that it has trouble, whatever fails after that; else for five', async () => {
+  const startExport = (kind: DocsApiErrorKind, retryAfterMs?: number) =>
+    world.contextWith({ startExport: refusing(kind, retryAfterMs) });
+  const starting = { state: 'starting', jobId: undefined, startedAtMs: undefined, sinceMs: NOW_MS } as const;
+  const untilMs = NOW_MS + HOUR_MS / 2;
+  const run = await world.given(starting);
+  await world.step(run, startExport('server', 1000));
+  expect(await world.stored(run)).toMatchObject({
+    state: 'starting',
+    pollFailure: { kind: 'down', untilMs },
+  });
+  const fails = async (of: ExportRun, kind: DocsApiErrorKind, afterMs: number, retryAfterMs?: number) => {
+    const stored = (await world.stored(of)) as ExportRun;
+    await world.runs.saveStep({ ...stored, sinceMs: NOW_MS - afterMs, nextPollAtMs: NOW_MS }, {});
+    await world.step(of, startExport(kind, retryAfterMs));
+    return world.stored(of);
+  };
+  const ended = { state: 'ended', ending: { kind: 'notStarted', why: 'down' } };
+  const tried = { state: 'starting', pollFailure: { untilMs } };
+  expect(await fails(run, 'refused', HOUR_MS / 4)).toMatchObject(tried);
+  expect(await fails(run, 'server', HOUR_MS / 2, 1000)).toMatchObject(ended);
+  const other = await world.given({ ...starting, id: 'other', claim: 'other' });
+  await world.step(other, startExport('refused'));
+  const { pollFailure } = (await world.stored(other)) ?? {};
+  expect(pollFailure).toMatchObject({ kind: 'down', inARow: 1 });
+  expect(pollFailure).not.toHaveProperty('untilMs');
+  expect(await fails(other, 'refused', HOUR_MS / 12)).toMatchObject(ended);
+});

@@ -45,7 +45,7 @@ test('an export is not started for somebody who may no longer', async () => {
   expect(world.published.get(`${run.id}.refused.1`)).toMatchObject({
     place: { user: 'U0ANA' },
     message: {
-      text: 'You may no longer start exports here, so the export of docs.acme.com was not started. Ask @docs-admins.',
+      text: "You can't start exports here any more, so the export of docs.acme.com didn't start. Ask @docs-admins.",
     },
   });
   expect((await createAuditStore(redis.client).latest('T0ACME', 9)).refused).toMatchObject([
@@ -62,13 +62,8 @@ test('it waits while Slack does not tell, and starts once it does', async () => 
 });
 
 test.each<[string, PermissionResult, number, string | undefined]>([
-  [
-    'is sent while they may',
-    { kind: 'allowed', person },
-    1,
-    'Your own link to the export of docs.acme.com (1.2)',
-  ],
-  ['is not made', refused, 0, 'I could not get a download link to the export of docs.acme.com (1.2) yet.'],
+  ['is sent while they may', { kind: 'allowed', person }, 1, 'Your own link · docs.acme.com 1.2'],
+  ['is not made', refused, 0, 'No link yet · docs.acme.com 1.2'],
   ['waits while Slack does not tell', { kind: 'unknown' }, 0, undefined],
 ])("a person's own link %s", async (_, verdict, made, text) => {
   const run = aLinkRun();

@@ -6,7 +6,7 @@ import { aRun } from '../../support/jobs/export/builders.ts';
 import { reads } from '../../support/slack/rendering.ts';
 
 describe('the progress', () => {
-  const BUTTONS = '\n[Refresh] [Notify me too]';
+  const BUTTONS = '\n[Check now] [⋯ Notify me too]';
   const whole = (changes: Partial<ExportRun>) => reads(progressMessage(aRun(changes)));
   const shown = (changes: Partial<ExportRun>) => whole(changes).replace(BUTTONS, '');
 

@@ -25,7 +25,6 @@ test('whatever runs are called, Slack takes the view and nobody is notified', ()
             moreNeeds: 2000,
             running: ['a', 'b', 'c'].map((title) => ({ title, lines: lines.slice(0, 15), more: 9 })),
             ended: lines.slice(15),
-            may: [],
             refusal: refusalText(['start exports'], { contacts: names.join(' or ') }),
           }),
         );

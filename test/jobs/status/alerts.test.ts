@@ -14,6 +14,7 @@ test('of a key that two workspaces share, the admins of each are reminded once, 
   const reminded: string[] = [];
   const alertsOf = () =>
     createAlerts({
+      tokens: new Map(),
       ...{ admin: ['U0ANA'], now: () => NOW_MS, log: { warn() {} }, groupMembers: async () => [] },
       projects: [aProject({ name: 'acme', apiKeyExpires: expires })],
       stores: createStores(redis.client),
@@ -39,6 +40,7 @@ test.each<[string, string[], () => Promise<string[] | undefined>]>([
   const asked: string[] = [];
   const stores = createStores(redis.client);
   const { alertAdmins } = createAlerts({
+    tokens: new Map(),
     ...{ admin, outbox: anOutbox(redis.client), now: () => NOW_MS, log: { warn() {} } },
     projects: [aProject({ name: 'acme' })],
     groupMembers(id) {

@@ -14,7 +14,10 @@ test('whatever the exports are called, Slack takes it and nobody is notified', (
     fc.property(fc.array(anyRun, { minLength: 1, maxLength: 5 }), hostileText, (runs, contact) => {
       const running = runs.map((run) => exportLine(run, 'https://acme.example/archives/C0DOCS/p1'));
       const state = aState({ running, contact, hasAdmins: false, docs: undefined });
-      for (const { text, blocks } of [statusMessage(state), statusMessage(state, { isAdmin: true })]) {
+      for (const { text, blocks } of [
+        statusMessage(state, { isAdmin: false }),
+        statusMessage(state, { isAdmin: true, details: true }),
+      ]) {
         checkMessageBlocks(blocks, (prefix) => prefix);
         expect(notifiedBy(text, blocks as unknown as Block[])).toEqual([]);
         expect(Buffer.byteLength(text)).toBeLessThanOrEqual(3000);

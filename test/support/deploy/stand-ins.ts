@@ -18,7 +18,7 @@ export async function standIns() {
   });
   const lastMs = () => Math.max(...[slack, platform].map(({ wire }) => wire.calls.at(-1)?.atMs ?? 0));
   const quiet = () => expect.poll(() => Date.now() - lastMs()).toBeGreaterThan(QUIET_MS);
-  const read = () => slack.messages.map((message) => slack.read(message));
+  const read = () => slack.messages.flatMap((one) => (one.deleted ? [] : [slack.read(one)]));
   return {
     slack,
     platform,
@@ -37,13 +37,14 @@ export async function standIns() {
       expect(answer).toMatchObject({ ok: true });
       await expect.poll(read).toContainEqual(expect.stringMatching(/50%/));
     },
-    /** Lets the export end, and checks that it was started once and has one link. */
+    /** Lets the export end, and checks that it was started once, and that its card and its ending have the link. */
     async ends() {
       platform.release('docs.acme.com');
-      await expect.poll(read).toContainEqual(expect.stringMatching(/^✅ \S+ exported · /));
+      const firsts = () => read().map((text) => text.split(' · ')[0]);
+      await expect.poll(firsts).toEqual(['✅ Exported', '✅ @ana Exported']);
       await quiet();
       expect(platform.starts).toHaveLength(1);
-      expect(read().filter((text) => text.includes('[Download bundle]'))).toHaveLength(1);
+      expect(read().filter((text) => text.includes('[Download]'))).toHaveLength(2);
       expect(slack.violations).toEqual([]);
     },
     quiet,

@@ -20,7 +20,7 @@ export function agentsOn(scene: Stage) {
   const { person } = scene;
   const read = (message: SentMessage | Ephemeral) => plain(scene.slack.read(message));
 
-  const isCard = (message: SentMessage) => /^docs agent · /mu.test(read(message));
+  const isCard = (message: SentMessage) => /\[(?:⋯ )?Details\]/u.test(read(message));
 
   /** What the platform took, oldest first. */
   const instructions = () => scene.platform.agent.messages.map(({ prompt }) => prompt);
@@ -106,7 +106,7 @@ export function agentsOn(scene: Stage) {
     async takes(message: SentMessage) {
       const { channel, ts, threadTs = ts } = message;
       const root = scene.slack.messages.find((one) => one.channel === channel && one.ts === threadTs);
-      const told = () => root && below(root).some((text) => /^\S+ "/u.test(text));
+      const told = () => root && below(root).some((text) => /^(?:⏳|✅|➖|❌) /u.test(text));
       await scene.slack.until(() => told() || shownOn(message) === 'eyes', 20_000, `"${message.text}" taken`);
       await scene.slack.until(() => ['eyes', 'none'].includes(shownOn(message)));
     },
@@ -133,9 +133,15 @@ export function agentsOn(scene: Stage) {
       return person(who).clicks(await note(who, part), button);
     },
 
-    /** Answers the question whether the conversation goes along: only the message does. */
+    /** Chooses Stop following in the menu of a card, and confirms it. */
+    async stops(root: SentMessage, who: PersonName = 'ana') {
+      await person(who).clicks(root, 'Stop following');
+      await person(who).clicks(await note(who, 'Stop following?'), 'Stop following');
+    },
+
+    /** Answers the question about earlier messages: they are not sent. */
     async sendsAlone(who: PersonName = 'ana') {
-      return person(who).clicks(await note(who, '[Only this message]'), 'Only this message');
+      return person(who).clicks(await note(who, '[Send only mine]'), 'Send only mine');
     },
   };
 }

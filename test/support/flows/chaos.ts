@@ -295,7 +295,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
 
   async function answer(about: SentMessage | Ephemeral, button: string) {
     await ana.clicks(about, button);
-    const jobId = platform.starts.find(({ domain }) => about.text.includes(domain))?.jobId ?? '';
+    const jobId = platform.starts.find(({ domain }) => domain === domainOf(about))?.jobId ?? '';
     if (ana.modal()) await ana.submits({ 'Job ID': jobId });
     while (ana.modal()) await ana.closes();
   }
@@ -307,29 +307,34 @@ export async function runChaosPlan(plan: ChaosPlan) {
       const isOf = (...parts: string[]) =>
         !about.deleted && parts.some((part) => keyOf(about).includes(part));
       const tag = /t\d+ r\d+/.exec(text)?.[0];
-      if (isOf('.problem.') && tag !== undefined && /\[Send (?:it )?again\]/.test(text)) {
+      const sendAgain = /\[(Send anyway|Try again)\]/.exec(text)?.[1];
+      if (isOf('.problem.') && tag !== undefined && sendAgain !== undefined) {
         const hasArrived = platform.agent.messages.some(({ prompt }) => prompt.startsWith(tag));
-        return [{ about, button: hasArrived && text.includes('[Leave it]') ? 'Leave it' : 'Send again' }];
+        const leave = "Don't send again";
+        return [{ about, button: hasArrived && text.includes(`[${leave}]`) ? leave : sendAgain }];
       }
-      const domain = domains.find((one) => about.text.includes(one));
-      const button = /\[(Start again|Get the link|Check now)\]/.exec(text)?.[1];
-      if (!isOf('.question.', '.end.') || domain === undefined || button === undefined) return [];
+      const domain = domainOf(about);
+      const button =
+        /\[(Start anyway|Try again|Check now)\]/.exec(text)?.[1] ??
+        /couldn't get .*\[(New link)\]/s.exec(text)?.[1];
+      if (!isOf('.question.', '.end.') || updates.isDeployment(about)) return [];
+      if (domain === undefined || button === undefined) return [];
       const isStarted = platform.starts.some((one) => one.domain === domain);
-      return [{ about, button: button === 'Start again' && isStarted ? "It's there: watch it" : button }];
+      return [{ about, button: button === 'Start anyway' && isStarted ? 'It started: watch it' : button }];
     });
   }
 
   function messagesOf(domain: string, part: string) {
     return slack.messages.filter(
-      (message) => keyOf(message).includes(part) && !message.deleted && message.text.includes(domain),
+      (message) => keyOf(message).includes(part) && !message.deleted && domainOf(message) === domain,
     );
   }
 
   /** Returns whether an export has its last outcome, as its thread and its card show. */
   function isExported(domain: string): boolean {
     return (
-      messagesOf(domain, '.card').some((card) => slack.read(card).startsWith(`✅ ${domain} exported`)) &&
-      messagesOf(domain, '.end.').some((end) => slack.read(end).includes(`${domain} is exported`))
+      messagesOf(domain, '.card').some((card) => slack.read(card).startsWith(`✅ Exported · ${domain}`)) &&
+      messagesOf(domain, '.end.').some((end) => slack.read(end).includes(`Exported · ${domain}`))
     );
   }
 
@@ -358,6 +363,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
    */
   function verdict() {
     const starts = (domain: string) => platform.starts.filter((one) => one.domain === domain).length;
+    // Nobody deletes here but the bot, what it has replaced.
     const own = slack.messages.filter(({ from }) => from === 'docket').map(keyOf);
     const found = {
       ...updates.verdict(),
@@ -383,9 +389,9 @@ export async function runChaosPlan(plan: ChaosPlan) {
       found.unwanted.push(...taken.filter((text) => !wanted.includes(text)));
       const places = taken.map((text) => wanted.indexOf(text));
       found.outOfOrder.push(...taken.filter((_, at) => (places[at] ?? 0) < (places[at - 1] ?? -1)));
-      // The status of its round says that a reply was taken, or else a reaction.
+      // The status of its round, or what replaced it, says that a reply was taken, or else a reaction.
       const hasRound = slack.messages.some(
-        (one) => one.threadTs === root.ts && keyOf(one).includes('.round.'),
+        (one) => one.threadTs === root.ts && !one.deleted && /\.(?:round|end)\./.test(keyOf(one)),
       );
       for (const { text, message } of replies) {
         const isShown = message.reactions.length === 0 ? hasRound : message.reactions[0]?.name === 'eyes';
@@ -396,5 +402,7 @@ export async function runChaosPlan(plan: ChaosPlan) {
   }
 }
 
+/** The site that a message is about: the last one in its first line, since others may have replaced it. */
+const domainOf = ({ text }: SentMessage | Ephemeral) => /^.*\b(site-\d+\.acme\.com)/.exec(text)?.[1];
 /** The bot's own name of a message. */
 const keyOf = ({ metadata }: SentMessage) => String(metadata?.event_payload.key ?? '');

@@ -208,13 +208,13 @@ export function digestsOn(scene: Stage) {
       return list;
     },
 
-    /** Clicks [Ask the agent] under the tables of a digest, or under one of its lines. */
+    /** Clicks [Ask the agent] under the tables of a digest, or below the first of its rows about this. */
     async asksAgent(who: PersonName, root: SentMessage, about: 'pages' | 'searches' | 'thumbs') {
       const isOf = (block: SentMessage['blocks'][number]) =>
-        JSON.stringify(block).includes(`\\"about\\":\\"${about}`);
+        JSON.stringify(block).includes(`\\"about\\":\\"${about}\\"${about === 'pages' ? '}' : ','}`);
       const shown = below(root).find(({ blocks }) => blocks.some(isOf));
       if (shown === undefined) throw new Error(`Nothing asks about ${about}`);
-      return person(who).clicks({ ...shown, blocks: shown.blocks.filter(isOf) }, 'Ask the agent');
+      return person(who).clicks({ ...shown, blocks: shown.blocks.filter(isOf).slice(0, 1) }, 'Ask the agent');
     },
 
     searched: (week: string, searches: Search[]) => scene.platform.readers.setSearches(week, searches),

@@ -100,11 +100,13 @@ const MOMENTS = [
   ...COLLECTING,
   'chat.postMessage digest with chart',
   'chat.postMessage digest',
-  'chat.postMessage Top',
+  'chat.postMessage pages',
   // The answer to whoever had it sent.
   'chat.postMessage Posted',
   ...['getUploadURLExternal', 'upload', 'completeUploadExternal'].map((step) => `files.${step}`),
 ];
+/** The message in the thread: first what needs work, then the pages. */
+const PAGES = /^\d+ things? needs? work on .+\nTop pages of /s;
 /** Calls that may be one; others find out who somebody is, or answer a command. */
 const OF_DIGESTS = /^(?:GET|POST|chat\.(?!postEphemeral|update)|files\.(?!info))/;
 
@@ -115,6 +117,7 @@ function labelOf({ name, detail }: Call): string {
     return limit === '1' ? `${name} totals` : `${name} ${offset === '0' ? 'pages' : 'more pages'}`;
   }
   const text = String(detail.text ?? '');
+  if (PAGES.test(text)) return `${name} pages`;
   if (!text.startsWith('Digest of ')) return text === '' ? name : `${name} ${/^\S+/.exec(text)?.[0]}`;
   return `${name} digest${JSON.stringify(detail.blocks).includes('data_visualization') ? ' with chart' : ''}`;
 }
@@ -167,7 +170,7 @@ export async function tellDigests(
   const expectAll = () => {
     for (const { channel } of places) {
       const messages = slack.messages.filter((message) => message.channel === channel);
-      expect(messages.map(roleOf).toSorted()).toEqual(['Digest of', 'Top pages', 'csv']);
+      expect(messages.map(roleOf).toSorted()).toEqual(['Digest of', 'csv', 'pages']);
       expect(messages.find((message) => roleOf(message) === 'Digest of')?.text).toContain('Biggest change');
     }
   };
@@ -181,7 +184,8 @@ export async function tellDigests(
 
 /** What a message is, by what it begins with. */
 function roleOf({ text, files }: SentMessage): string {
-  return files === undefined ? (/^(?:Digest of|Top pages)/.exec(text)?.[0] ?? text) : 'csv';
+  if (files !== undefined) return 'csv';
+  return PAGES.test(text) ? 'pages' : (/^Digest of/.exec(text)?.[0] ?? text);
 }
 
 /** Calls that never arrive. */

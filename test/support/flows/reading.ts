@@ -5,11 +5,11 @@ import type { World } from './world.ts';
 export function plain(text: string): string {
   return text
     .replace(/se_\w{4}…\w{4}/g, 'se_…')
-    .replace(/(?<=^(?:.+ · )?job )se_[0-9a-f]{32}$/gm, 'se_…')
+    .replace(/(?<=^(?:.+ · )?job )se_[0-9a-f]{32}(?=$| · )/gm, 'se_…')
     .replace(/aj_[0-9a-f]{4}…[0-9a-f]{4}|aj_[0-9a-f]{16,}/g, 'aj_…')
     .replace(/\d{4}-\d\d-\d\d \d\d:\d\d UTC/g, 'TIME')
     .replace(/(took|after|by @?\w+) \d+ s\b/g, '$1 1 s')
-    .replace(/\d+ bytes/, '1 byte')
+    .replace(/\b(?:\d+ bytes|\d+\.\d kB)/, '1 byte')
     .replace(/ref \w+/, 'ref …');
 }
 

@@ -5,13 +5,17 @@ import { Webhook } from 'standardwebhooks';
 import { afterAll, afterEach } from 'vitest';
 import { listenLocally } from '../../../demo/wire.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
+import { plain } from './reading.ts';
 import { type Stage, type StageOptions, stage } from './stage.ts';
 
 /** A webhook that arrived, signed as it should be. */
 interface Received {
   id: string;
+  /** Which attempt of its update it is, and which link: such as `1_0`. */
+  nth: string;
   headers: Record<string, string>;
   body: string;
+  askedAt: string;
   data: { jobId: string; version?: string; bundleUrl?: string; expiresAt?: string };
 }
 
@@ -42,10 +46,14 @@ async function startReceiver(scene: () => Stage) {
     // The clock of a test may be in another year, so not by `verify`.
     if (signature !== new Webhook(secret).sign(id, new Date(sentMs), body))
       return response.writeHead(401).end('forged');
-    const { data } = JSON.parse(body);
+    const { data, askedAt } = JSON.parse(body);
     scene().world.hidden.add(signature);
     if (data.bundleUrl !== undefined) scene().world.hidden.add(signatureOf(data.bundleUrl));
-    received.push({ id, headers, body, data });
+    const [, update, , renewal] = id.split('_');
+    const ofUpdate = received.filter((one) => one.id.includes(`${update}`)).map((one) => one.askedAt);
+    const attempts = [...new Set([...ofUpdate, askedAt])].sort();
+    const nth = `${attempts.indexOf(askedAt) + 1}_${renewal}`;
+    received.push({ id, nth, headers, body, askedAt, data });
     return answer(response, request);
   });
   const { url, close } = await listenLocally(server);
@@ -63,7 +71,7 @@ async function startReceiver(scene: () => Stage) {
       received.splice(0);
       answer = taken;
     },
-    /** Tells Docket what came of a webhook, by default of the last one. Returns the status of its answer. */
+    /** Calls Docket back about a webhook, by default of the last one. Returns the status of its answer. */
     async callsBack(body: object | string, about = received.at(-1)?.id ?? '', how: Callback = {}) {
       const sent = typeof body === 'string' ? body : JSON.stringify(body);
       const { world } = scene();
@@ -78,12 +86,18 @@ async function startReceiver(scene: () => Stage) {
   };
 }
 
+/** What the ending of an export begins with, whichever version it has. Its card does, too, and is older. */
+export const exportedText = (version?: string) =>
+  version === undefined ? 'Exported · ' : `Exported · docs.acme.com ${version} · `;
+
 interface DeploymentStage extends Omit<StageOptions, 'bot'> {
   /** Lines of the settings for further ones. */
   deployments?: string;
   /** Whether production gets links. */
   link?: boolean;
   allow?: string;
+  /** The address of production's site. */
+  siteUrl?: string;
   env?: Record<string, string>;
   timing?: Partial<Timing>;
 }
@@ -93,6 +107,7 @@ export async function deploymentStage({
   deployments = '',
   link = false,
   allow = 'deploy: [U0ANA]',
+  siteUrl,
   env = {},
   timing = {},
   ...options
@@ -109,32 +124,54 @@ allow: { ${allow} }
 `;
   const webhook = `{ url: ${receiver.url}/hook?tenant=1, secret: { env: DEPLOY_SECRET }, includeLink: ${link} }`;
   const bot = {
-    config: configOf(`      production: { webhook: ${webhook} }\n${deployments}`),
+    config: configOf(
+      `      production: { webhook: ${webhook}${siteUrl === undefined ? '' : `, url: ${siteUrl}`} }\n${deployments}`,
+    ),
     env: { DEPLOY_SECRET: receiver.secret, ...env },
     timing,
   };
   scene = stage({ ...options, bot });
   afterEach(() => receiver.reset());
   afterAll(() => receiver.close());
-  const { exporting, until, clicks } = scene;
+  const { exporting } = scene;
 
   /** Exports a version; the ending of the export is there when it returns. */
   async function exports(version: string, more = '', who: 'ana' | 'ben' = 'ana') {
     await exporting(`/docs-export docs.acme.com --version ${version}${more}`, { who });
     scene.platform.finish('docs.acme.com');
-    return until([`docs.acme.com (${version}) is exported`]);
+    const isEnding = (text: string) => text.includes(exportedText(version)) && text.includes('job se_');
+    await scene.slack.until(() => scene.sees().some(isEnding));
+    return scene.sees();
   }
+  /** Clicks [Deploy to production], or to another one, under the export of a version. */
+  async function asksFor(version?: string, who: 'ana' | 'ben' = 'ana', name = 'production') {
+    const ending = scene.messageWith(exportedText(version));
+    const [person, label] = [scene.person(who), `Deploy to ${name}`];
+    if (scene.slack.read(ending).includes(`[${label}]`)) return person.clicks(ending, label);
+    await person.clicks(ending, 'More deployments');
+    return person.clicks(await scene.slack.until(() => person.modal()), label);
+  }
+
   return {
-    ...{ scene, receiver, bot, configOf, exports },
+    ...{ scene, receiver, bot, configOf, exports, asksFor },
+    /** The messages that show deployments. */
+    shown: () =>
+      scene
+        .sees()
+        .filter(
+          (text) => /^[^\n]* · docs\.acme\.com v\d\n/.test(text) && !/exported|link expired/i.test(text),
+        ),
+    /** What a person reads in the form that is open. */
+    formOf: (who: 'ana' | 'ben') => plain(scene.person(who).reads(scene.person(who).modal())),
     /** Whether no run has a step to do, since the last jump. */
     async isIdle() {
       const due = await scene.world.redis.client.zrange('{docket}:runs:active', 0, '-1', 'WITHSCORES');
       return due.filter((_, index) => index % 2 === 1).every((score) => Number(score) > Date.now());
     },
-    /** Exports a version and clicks [Update production], or another one. */
-    async updates(version: string, more = '', name = 'production') {
+    /** Exports a version and asks to deploy it to production, or to another one. */
+    async deploys(version: string, more = '', name = 'production') {
       await exports(version, more);
-      return clicks('ana', `(${version}) is exported`, `Update ${name}`);
+      return asksFor(version, 'ana', name);
     },
   };
 }

@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import type { SentMessage } from '../../../demo/slack/workspace.ts';
 import { messageWith, notified, plain, sees, until } from './reading.ts';
 import { type BotOptions, createWorld, type World, type WorldOptions } from './world.ts';
 
@@ -65,8 +66,13 @@ export function stageOf(current: () => World): Stage {
     asks: (text = '/docs-export docs.acme.com', { where = '#docs', who = 'ana' } = {}) =>
       person(who).types(where, text),
     async exporting(text = '/docs-export docs.acme.com', { where = '#docs', who = 'ana' } = {}) {
+      const { slack } = current();
+      const before = new Set(slack.messages);
       await person(who).types(where, text);
-      await until(current(), where, ['42%'], who);
+      // The line of an export that just ended may still be there.
+      const isProgress = (message: SentMessage) =>
+        !before.has(message) && slack.read(message).includes('42%');
+      await slack.until(() => slack.messages.some(isProgress), undefined, 'the progress of the export');
     },
     told: (answer) => answer.ephemeral && plain(current().slack.read(answer.ephemeral)),
     toldLast(who, where = '#docs') {

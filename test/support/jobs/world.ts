@@ -35,6 +35,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     deployment: () => undefined,
     projects: [aProject({ name: 'acme', projectId: 'prj_1' })],
     projectId: () => 'prj_1',
+    teamsOf: ({ teamId }) => [teamId],
     limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...limits },
     linksTo: 'thread',
     contextMode: 'ask',

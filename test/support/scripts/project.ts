@@ -36,18 +36,23 @@ export interface Project {
   npmDoes(script: string): void;
   /** The arguments of each call of npm. */
   npmCalls(): string[];
+  /** Puts a command on the PATH, in shell. */
+  program(name: string, script: string): void;
   run(...args: string[]): Running;
   operate(...args: string[]): Running;
-  start(): Running;
+  start(env?: NodeJS.ProcessEnv): Running;
 }
 
-const scripts = new URL('../../../scripts', import.meta.url).pathname;
+const repository = new URL('../../../', import.meta.url).pathname;
+/** What the scripts read of `src`. */
+const ENV_FILE = 'src/config/env-file.ts';
 
 export function createProject(): Project {
   const root = realpathSync(mkdtempSync(join(tmpdir(), 'docket-scripts-')));
   const bin = join(root, 'bin');
   const calls = join(root, 'npm-calls');
-  cpSync(scripts, join(root, 'scripts'), { recursive: true });
+  for (const name of ['scripts', ENV_FILE])
+    cpSync(join(repository, name), join(root, name), { recursive: true });
   mkdirSync(bin);
   writeFileSync(
     join(root, 'package.json'),
@@ -59,11 +64,12 @@ export function createProject(): Project {
     writeFileSync(join(bin, name), `#!/bin/sh\n${script}\n`, { mode: 0o755 });
   }
 
-  function launch(args: string[]): Running {
-    // The folders for temporary files and for commands are the project's own, so that runs cannot meet.
+  function launch(args: string[], added: NodeJS.ProcessEnv = {}): Running {
+    // The folders for temporary files, caches and commands are the project's own, so that runs cannot meet.
     // The start keeps compiled code itself.
     const { NODE_COMPILE_CACHE: _, ...inherited } = process.env;
-    const env = { ...inherited, PATH: `${bin}:/usr/bin:/bin`, TMPDIR: root };
+    const own = { PATH: `${bin}:/usr/bin:/bin`, TMPDIR: root, XDG_CACHE_HOME: join(root, 'cache') };
+    const env = { ...inherited, ...own, ...added };
     const child = spawn(process.execPath, args, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
     let stdout = '';
     let stderr = '';
@@ -97,9 +103,10 @@ export function createProject(): Project {
     npmCalls() {
       return existsSync(calls) ? readFileSync(calls, 'utf8').trimEnd().split('\n') : [];
     },
+    program,
     run: (...args) => launch([join('scripts', 'run.mjs'), ...args]),
     operate: (...args) => launch([join('scripts', 'operate.mjs'), ...args]),
-    start: () => launch([join('scripts', 'start.mjs')]),
+    start: (env) => launch([join('scripts', 'start.mjs')], env),
   };
   project.npmDoes(`mkdir -p node_modules/.bin && ln -sf "${process.execPath}" node_modules/.bin/node`);
   return project;

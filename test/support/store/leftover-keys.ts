@@ -4,12 +4,13 @@ import { keys } from '../../../src/store/keys.ts';
 /** What BullMQ keeps of a queue, whatever is in it. */
 const OF_QUEUES = /^\{docket\}:[\w-]+:(?:meta|id|events|marker|stalled-check|pc)$/;
 const DELAYED = /^\{docket\}:[\w-]+:delayed$/;
-/** The audit log, figures of days, how long exports took, and the threads of digests, which instruct nobody. */
+/** The audit log, figures of days, the threads of digests, which instruct nobody, teams of bot tokens, names of lists. */
 const KEPT_FAMILIES = [
   keys.audit('x'),
   keys.refusals('x'),
   keys.dayFigures('x', 'x'),
   keys.closedThreads('x', 'x'),
+  keys.team('x'),
 ].map((key) => key.slice(0, key.indexOf(':x') + 1));
 
 interface LastingRun {
@@ -36,6 +37,7 @@ export async function leftoverKeys(client: Redis, lasting: readonly LastingRun[]
   const others = (await client.keys('*')).filter(
     (key) =>
       key !== keys.schema() &&
+      key !== keys.activeLists() &&
       !OF_QUEUES.test(key) &&
       !KEPT_FAMILIES.some((family) => key.startsWith(family)),
   );

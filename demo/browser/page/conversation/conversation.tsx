@@ -9,7 +9,8 @@ import { MessageList } from './message-list.tsx';
 const lastOwn = (messages: Message[], me: string) =>
   messages.findLast(({ user, deleted, ephemeral }) => user === me && !deleted && !ephemeral)?.ts;
 
-export function Conversation({ id }: { id: string }): ReactNode {
+/** `children` stand above its messages. */
+export function Conversation({ id, children }: { id: string; children?: ReactNode }): ReactNode {
   const { scene, me } = usePage();
   const [editing, setEditing] = useState<string>();
   const conversation = scene.conversations.find((one) => one.id === id);
@@ -24,6 +25,7 @@ export function Conversation({ id }: { id: string }): ReactNode {
         <h1>{label}</h1>
         <span>{noteOn(type, hasBot)}</span>
       </header>
+      {children}
       <MessageList
         messages={messages}
         label={`Messages in ${label}`}
@@ -31,7 +33,7 @@ export function Conversation({ id }: { id: string }): ReactNode {
         editing={editing}
         setEditing={setEditing}
       />
-      {messages.length === 0 && <Empty hasBot={hasBot} label={label} />}
+      {messages.length === 0 && !children && <p className="empty">Nothing was written in {label} yet.</p>}
       {archived ? (
         <p className="archived">{label} is archived: nobody can write here.</p>
       ) : (
@@ -48,19 +50,6 @@ export function Conversation({ id }: { id: string }): ReactNode {
 function noteOn(type: string, hasBot: boolean): string {
   if (type === 'im' || type === 'mpim') return '';
   return hasBot ? 'Docket is here' : 'Docket is not here: /invite @docket';
-}
-
-function Empty({ hasBot, label }: { hasBot: boolean; label: string }): ReactNode {
-  return (
-    <div className="empty">
-      <p>Nothing was written in {label} yet.</p>
-      {hasBot && (
-        <p>
-          Type <code>/docs-export docs.acme.com</code>, or let the tour above type it for you.
-        </p>
-      )}
-    </div>
-  );
 }
 
 /** The pane at the side, with one thread. */

@@ -1,4 +1,4 @@
-import { Fragment, type KeyboardEvent, type ReactNode, useLayoutEffect, useRef } from 'react';
+import { Fragment, type KeyboardEvent, type ReactNode, useLayoutEffect, useRef, useState } from 'react';
 import type { Message as Sent } from '../../protocol.ts';
 import { dayText } from '../blocks/date.ts';
 import { usePage } from '../shell/page-context.ts';
@@ -21,15 +21,27 @@ const NEAR_END_PX = 120;
 const keyOf = ({ ts, ephemeral }: Sent) => `${ts} ${ephemeral}`;
 
 export function MessageList({ messages, label, replies, editing, setEditing }: MessageListProps): ReactNode {
-  const { nowMs } = usePage();
+  const { nowMs, me } = usePage();
   const list = useRef<HTMLDivElement>(null);
   const followed = useRef(true);
+  const [hasNews, setNews] = useState(false);
+  const last = messages.at(-1);
+  const newest = useRef(last?.ts);
+  const toEnd = () => {
+    followed.current = true;
+    if (list.current) list.current.scrollTop = list.current.scrollHeight;
+  };
   useLayoutEffect(() => {
-    if (followed.current && list.current) list.current.scrollTop = list.current.scrollHeight;
+    const isNew = last !== undefined && Number(last.ts) > Number(newest.current ?? 0);
+    newest.current = last?.ts;
+    // What answers the visitor alone, or was written by them, comes into view.
+    if (followed.current || (isNew && (last.ephemeral || last.user === me))) toEnd();
+    else if (isNew) setNews(true);
   });
   const onScroll = () => {
     const { scrollTop, scrollHeight, clientHeight } = list.current ?? document.body;
     followed.current = scrollHeight - scrollTop - clientHeight < NEAR_END_PX;
+    if (followed.current) setNews(false);
   };
   /** From message to message by arrow keys, as in any list. */
   const onKeyDown = (event: KeyboardEvent) => {
@@ -43,36 +55,43 @@ export function MessageList({ messages, label, replies, editing, setEditing }: M
     next?.focus();
   };
   return (
-    <div
-      className="messages"
-      role="log"
-      aria-label={label}
-      aria-live="polite"
-      // biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls has to be reached by keys.
-      tabIndex={0}
-      ref={list}
-      onScroll={onScroll}
-      onKeyDown={onKeyDown}
-    >
-      <div className="push" />
-      {messages.map((message, index) => {
-        const before = messages[index - 1];
-        const day = dayText(Number(message.ts), nowMs);
-        const isNewDay = before === undefined || dayText(Number(before.ts), nowMs) !== day;
-        return (
-          <Fragment key={keyOf(message)}>
-            {isNewDay && <div className="day">{day}</div>}
-            <Message
-              message={message}
-              replies={replies?.get(message.ts)}
-              follows={!isNewDay && standsWith(message, before)}
-              editing={editing === message.ts}
-              setEditing={setEditing}
-            />
-          </Fragment>
-        );
-      })}
-    </div>
+    <>
+      <div
+        className="messages"
+        role="log"
+        aria-label={label}
+        aria-live="polite"
+        // biome-ignore lint/a11y/noNoninteractiveTabindex: whatever scrolls has to be reached by keys.
+        tabIndex={0}
+        ref={list}
+        onScroll={onScroll}
+        onKeyDown={onKeyDown}
+      >
+        <div className="push" />
+        {messages.map((message, index) => {
+          const before = messages[index - 1];
+          const day = dayText(Number(message.ts), nowMs);
+          const isNewDay = before === undefined || dayText(Number(before.ts), nowMs) !== day;
+          return (
+            <Fragment key={keyOf(message)}>
+              {isNewDay && <div className="day">{day}</div>}
+              <Message
+                message={message}
+                replies={replies?.get(message.ts)}
+                follows={!isNewDay && standsWith(message, before)}
+                editing={editing === message.ts}
+                setEditing={setEditing}
+              />
+            </Fragment>
+          );
+        })}
+      </div>
+      {hasNews && (
+        <button type="button" className="news button primary" onClick={toEnd}>
+          New messages ↓
+        </button>
+      )}
+    </>
   );
 }
 

@@ -11,6 +11,9 @@ const SWITCH_TEXTS: Record<Switch, [name: string, about: string]> = {
   'platform-500': ['500s', 'the platform answers with errors'],
   'lose-next-answer': ['Lose the next answer', 'what was asked for happens, nobody hears it'],
   'slack-429': ['Slack 429', 'Slack has had too many posts'],
+  'fail-next-deployment': ['Fail the next deployment', 'the site rejects the export'],
+  'fail-next-preview': ['Fail the next preview', 'the platform cannot build the branch'],
+  'fail-next-agent': ['Fail the next agent request', 'the agent ends without a result'],
 };
 
 export function TroubleTab(): ReactNode {
@@ -99,6 +102,7 @@ function Clock(): ReactNode {
 
 function Switches(): ReactNode {
   const { scene, trouble } = usePage();
+  const timeOf = (ms: number) => new Date(ms + (scene.clock?.aheadMs ?? 0)).toLocaleTimeString('en-GB');
   return (
     <section>
       <h3>Make trouble</h3>
@@ -128,15 +132,13 @@ function Switches(): ReactNode {
   );
 }
 
-const timeOf = (ms: number) => new Date(ms).toLocaleTimeString('en-GB');
-
 function Production(): ReactNode {
   const { deployment } = usePage().scene;
   if (!deployment) return null;
   const { url, serves } = deployment;
   return (
     <section>
-      <h3>What production serves</h3>
+      <h3>What production has</h3>
       {serves ? (
         <div className="job">
           <a className="site" href={url} target="_blank" rel="noopener noreferrer">
@@ -146,7 +148,7 @@ function Production(): ReactNode {
           <small>{serves.jobId}</small>
         </div>
       ) : (
-        <p className="none">Nothing yet. Docket has not notified it of an export.</p>
+        <p className="none">Nothing yet. No export has gone live on it.</p>
       )}
     </section>
   );
@@ -185,7 +187,7 @@ function Platform(): ReactNode {
       ))}
       {limits && (
         <dl>
-          <dt>Instructions this hour</dt>
+          <dt>Agent requests this hour</dt>
           <dd>{`${limits.instructions.used} of ${limits.instructions.of}`}</dd>
           <dt>Analytics this hour</dt>
           <dd>{`${limits.analytics.used} of ${limits.analytics.of}`}</dd>

@@ -30,6 +30,10 @@ export interface Page {
   /** The list of conversations is open; where there is room, it always shows. */
   listed: boolean;
   panelled: boolean;
+  /** The first screen still says what Docket does. */
+  welcomed: boolean;
+  /** A site that is shown in the page. */
+  site: { url: string; title: string } | undefined;
   problem: Problem | undefined;
   /** Does it, and keeps what Slack's client would say there. */
   act(deed: Deed, at?: Problem['at']): Promise<Outcome>;
@@ -38,6 +42,8 @@ export interface Page {
   go(place: Place): void;
   openList(): void;
   showPanel(shown: boolean): void;
+  dismissWelcome(): void;
+  showSite(site: Page['site']): void;
   openThread(channel: string, root: string): void;
   closeThread(): void;
   write(key: string, text: string): void;

@@ -4,7 +4,8 @@ import { Home } from '../conversation/home.tsx';
 import { Confirm } from '../modal/confirm.tsx';
 import { Modal } from '../modal/modal.tsx';
 import { Panel } from '../panel/panel.tsx';
-import { Tour } from '../tour/tour.tsx';
+import { CaptionBox } from '../tour/caption.tsx';
+import { TourBar, useTour, Welcome } from '../tour/tour.tsx';
 import { DocketMark } from './mark.tsx';
 import { type Page, PageContext } from './page-context.ts';
 import { Sidebar } from './sidebar.tsx';
@@ -14,7 +15,8 @@ import { usePageState } from './use-page.ts';
 export function WholePage(): ReactNode {
   const { page, connected, asked } = usePageState();
   const [theme, setTheme] = useTheme();
-  const { place, thread, scene, panelled } = page;
+  const { place, thread, scene, panelled, site } = page;
+  const tour = useTour(page);
   const other = theme === 'dark' ? 'light' : 'dark';
   const classes = ['page', panelled && 'with-panel', thread && 'with-thread'].filter(Boolean);
   return (
@@ -23,7 +25,7 @@ export function WholePage(): ReactNode {
         <header className="top">
           <DocketMark />
           <b>Docket</b>
-          <Tour />
+          <TourBar tour={tour} />
           <button
             type="button"
             className="icon"
@@ -51,11 +53,35 @@ export function WholePage(): ReactNode {
         {place === 'home' ? (
           <Home />
         ) : (
-          place && <Conversation key={place.conversation} id={place.conversation} />
+          place && (
+            <Conversation key={place.conversation} id={place.conversation}>
+              {page.welcomed && <Welcome tour={tour} onClose={page.dismissWelcome} />}
+            </Conversation>
+          )
         )}
         {place === undefined && <main className="conversation" />}
         {thread && <Thread channel={thread.channel} root={thread.root} />}
         {panelled && <Panel />}
+        {site && (
+          <section className="site-window" aria-label={site.title}>
+            <header className="pane-head">
+              <h2>{site.title}</h2>
+              <a href={site.url} target="_blank" rel="noopener noreferrer">
+                Open in a tab
+              </a>
+              <button
+                type="button"
+                className="close"
+                aria-label="Close the site"
+                onClick={() => page.showSite(undefined)}
+              >
+                ✕
+              </button>
+            </header>
+            <iframe src={site.url} title={site.title} sandbox="" />
+          </section>
+        )}
+        <CaptionBox tour={tour} />
       </div>
       {scene.modal && <Modal view={scene.modal} />}
       {asked && <Confirm question={asked.question} answer={asked.answer} />}

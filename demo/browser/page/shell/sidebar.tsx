@@ -4,7 +4,7 @@ import { Avatar, DocketMark } from './mark.tsx';
 import { usePage } from './page-context.ts';
 import { useUnread } from './use-unread.ts';
 
-const ROLES = { ana: 'set Docket up', ben: 'colleague', gus: 'guest' };
+const ROLES = { ana: 'admin', ben: 'colleague', gus: 'guest' };
 
 export function Sidebar(): ReactNode {
   const page = usePage();

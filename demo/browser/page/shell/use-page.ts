@@ -33,7 +33,9 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
   const [thread, setThread] = useState<Page['thread']>();
   const [drafts, setDrafts] = useState<Record<string, string>>({});
   const [listed, setListed] = useState(false);
-  const [panelled, setPanelled] = useState(() => matchMedia('(min-width: 901px)').matches);
+  const [panelled, setPanelled] = useState(false);
+  const [welcomed, setWelcomed] = useState(true);
+  const [site, showSite] = useState<Page['site']>();
   const [problem, say] = useState<Problem>();
   const [asked, setAsked] = useState<Asked>();
   useEffect(() => follow(as, change, setConnected), [as]);
@@ -45,6 +47,7 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
 
   const act = useCallback(async (deed: Deed, at: Problem['at'] = 'channel') => {
     say(undefined);
+    if (deed.do === 'write') setWelcomed(false);
     const outcome = await send({ ...deed, as: current.current });
     if (!outcome.ok) say({ text: outcome.problem ?? 'That did not work.', at });
     return outcome;
@@ -89,6 +92,8 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
     drafts,
     listed,
     panelled,
+    welcomed,
+    site,
     problem: problem && (isOpen ? problem : { ...problem, at: 'channel' }),
     act,
     trouble,
@@ -108,6 +113,8 @@ export function usePageState(): { page: Page; connected: boolean; asked: Asked |
     },
     openList: () => setListed(true),
     showPanel: setPanelled,
+    dismissWelcome: () => setWelcomed(false),
+    showSite,
     openThread: (channel, root) => {
       closeOthers();
       setPlace({ conversation: channel });

@@ -1,85 +1,141 @@
+import { LABELS, SAYS } from '../../../words.ts';
 import type { Message } from '../../protocol.ts';
+import { nodesOf, stringOf, textOf as wordOf } from '../blocks/block.ts';
 import { toMondayMs } from '../panel/clock.ts';
 import type { Page } from '../shell/page-context.ts';
-import { fromDocket, type Hands, textOf } from './hands.ts';
+import { at, COMPOSER, FORM, type Hands, messagesIn, PANEL, SITE, textOf } from './hands.ts';
 
 export interface Story {
   name: string;
   tell(hands: Hands): Promise<void>;
 }
 
-/** Returns what finds Docket's newest message that says this, and was not there when the story began. */
-async function newOnes(hands: Hands): Promise<(page: Page, says: RegExp) => Message | undefined> {
-  const before = await hands.until('the workspace', (page) => page.scene.workspace && fromDocket(page));
+/** Returns the newest message that says this and was not there when the story began; Docket's, unless `anybody` counts. */
+type Find = (page: Page, says: RegExp, anybody?: boolean) => Message | undefined;
+
+async function newOnes(hands: Hands): Promise<Find> {
+  const before = await hands.until('the workspace', (page) => page.scene.workspace && messagesIn(page));
   const known = new Set(before.map(({ ts }) => ts));
-  return (page, says) =>
-    fromDocket(page).findLast((message) => !known.has(message.ts) && says.test(textOf(message)));
+  return (page, says, anybody = false) =>
+    messagesIn(page).findLast(
+      (message) =>
+        !known.has(message.ts) &&
+        (anybody || message.user === page.scene.workspace?.bot) &&
+        says.test(textOf(message)),
+    );
 }
 
-async function begin(hands: Hands): Promise<Awaited<ReturnType<typeof newOnes>>> {
+async function begin(hands: Hands): Promise<Find> {
+  hands.page().showSite(undefined);
+  hands.page().showPanel(false);
   await hands.speakAs('ana');
   await hands.open('#docs');
   await hands.until('Docket', ({ scene }) => (scene.bot?.state ?? 'up') === 'up');
   return newOnes(hands);
 }
 
-const VERSION = '4.2';
+/** Returns the version after the one that production has. */
+const nextVersion = ({ scene }: Page): string =>
+  `4.${Number(/^4\.(\d+)$/.exec(scene.deployment?.serves?.version ?? '')?.[1] ?? 1) + 1}`;
 
-async function exportSite(hands: Hands): Promise<void> {
-  const found = await begin(hands);
-  hands.say('Ana asks for a static export of the docs.');
-  await hands.type(`/docs-export docs.acme.com --version ${VERSION}`);
-  hands.say('One message is the card. It is edited as the export goes on; its thread has the rest.');
-  const card = await hands.until('the card', (page) => found(page, /docs\.acme\.com/));
+/** Starts an export of the next version. A digest names the site, too, but no version. */
+async function startExport(hands: Hands, found: Find): Promise<{ card: Message; version: string }> {
+  const version = await hands.until('the workspace', nextVersion);
+  await hands.type(`/docs-export docs.acme.com --version ${version}`);
+  const card = await hands.until('the card', (page) => found(page, SAYS.cardOf(version)));
+  return { card, version };
+}
+
+async function inAMinute(hands: Hands): Promise<void> {
+  await exportToSite(hands, await begin(hands));
+  await rowToPullRequest(hands, await begin(hands));
+}
+
+async function exportToSite(hands: Hands, found: Find): Promise<void> {
+  await hands.say('Ana is about to publish a new version of the docs. She asks for an export.', COMPOSER);
+  const { card, version } = await startExport(hands, found);
+  await hands.say('The channel gets one message: the card, which shows the state.', at(card));
   await hands.thread(card);
-  await hands.until('progress', (page) => found(page, /\d ?%/));
-  hands.say('Try it: kill -9 Docket in the panel now. The export goes on, and finishes once.');
-  const ending = await hands.until('the end of the export', (page) => found(page, /is exported/));
-  await hands.point(ending);
-  hands.say(
-    'The bundle is ready. [Update production] notifies the self-hosted site, which fetches the bundle.',
+  // After a pause, the end may be there in its place.
+  const progress = await hands.until(
+    'progress',
+    (page) => found(page, SAYS.progress) ?? (found(page, SAYS.exported) && 'over'),
   );
-  await hands.click('Update production', { message: ending, below: '' });
-  const served = await hands.until('the updated site', (page) => found(page, /production serves it since/));
-  await hands.point(served);
-  await hands.openSite();
-  hands.say(`production serves the new version. If no tab opened: click ${VERSION} in the panel.`);
+  if (progress !== 'over')
+    await hands.say('Its thread has the progress, which notifies nobody.', at(progress));
+  const ending = await hands.until('the end of the export', (page) => found(page, SAYS.exported));
+  await hands.say('Done. Ana is mentioned once, and sends the export to the docs site.', at(ending));
+  await hands.click(LABELS.deploy, { message: ending });
+  const live = await hands.until('the new version on the site', (page) => found(page, SAYS.live));
+  await hands.say('The site has confirmed that it shows the new version.', at(live));
+  const url = await hands.until('the site', ({ scene }) => scene.deployment?.url);
+  hands.page().showSite({ url, title: 'production, as readers see it' });
+  await hands.say(`Readers have ${version} now. No dashboard, no file to carry over.`, SITE);
+  hands.page().showSite(undefined);
+}
+
+async function rowToPullRequest(hands: Hands, found: Find): Promise<void> {
+  await hands.say('Next: what do readers miss? The same digest comes by itself every week.', COMPOSER);
+  await hands.type('/docs-digest last week');
+  const digest = await hands.until('what readers looked for', (page) => {
+    const message = found(page, new RegExp(SAYS.searched));
+    return message && textOf(message).includes(LABELS.askAgent) && message;
+  });
+  await hands.thread(digest);
+  await hands.say('Readers searched for this, and clicked nothing.', at(digest, SAYS.searched));
+  await hands.click(LABELS.askAgent, { message: digest, below: SAYS.searched });
+  await hands.until('the form', ({ scene }) => scene.modal);
+  await hands.say("Ana asks the docs agent to fix it. She can change the request before it's sent.", FORM);
+  for (;;) {
+    const view = await hands.until('the form', ({ scene }) => scene.modal);
+    if (Object.keys(view.errors).length > 0) throw new Error('The form asks for something else.');
+    await hands.chooseFirst();
+    await hands.click(view.submit ?? LABELS.ask);
+    const next = await hands.until('an answer to the form', ({ scene }) =>
+      scene.modal === undefined ? 'closed' : scene.modal.hash !== view.hash && 'more',
+    );
+    if (next === 'closed') break;
+  }
+  const card = await hands.until('the card of the job', (page) => found(page, SAYS.agentCard));
+  await hands.thread(card);
+  await hands.say('The docs agent works on it. A reply in this thread would reach it, too.', at(card));
+  const pull = await hands.until('the pull request', (page) => found(page, SAYS.pullRequest));
+  await hands.say('A pull request, from what readers did not find. Nobody left Slack.', at(pull));
 }
 
 const FOLLOW_UP = 'Also add error handling to the quickstart.';
 
 async function agent(hands: Hands): Promise<void> {
   const found = await begin(hands);
-  hands.say('Ana gives the docs agent a task; the thread follows its job.');
+  await hands.say('Ana asks the docs agent for something.', COMPOSER);
   await hands.type('/docs-agent new Add an example to the quickstart');
-  const card = await hands.until('the card of the job', (page) => {
-    const message = found(page, /docs agent · /i);
-    return message && (message.threadTs === undefined || message.threadTs === message.ts) && message;
-  });
+  const card = await hands.until('the card of the job', (page) => found(page, SAYS.agentCard));
   await hands.thread(card);
-  hands.say('The agent works on a branch; its progress shows in the thread.');
-  const opened = await hands.until('the pull request', (page) => found(page, /opened a pull request/));
-  hands.say('A pull request. [Preview] builds its branch, so that everybody can look at it.');
-  await hands.click('Preview', { message: opened, below: '' });
-  const ready = (page: Page) => found(page, /The preview of .+ is ready/);
-  await hands.point(await hands.until('the preview', ready));
-  hands.say('[Open preview] shows the pages. A reply in the thread is the next instruction.');
+  await hands.say('This thread follows the job. The agent works on a branch.', at(card));
+  const opened = await hands.until('the pull request', (page) => found(page, SAYS.pullRequest));
+  await hands.say('A pull request. Before anybody merges it, Ana looks at the pages.', at(opened));
+  await hands.click(LABELS.buildPreview, { message: opened });
+  const ready = await hands.until('the preview', (page) => found(page, SAYS.previewReady));
+  await showPreview(hands, ready, 'The preview shows what the agent wrote.');
+  await hands.say('A reply in the thread is the next request.', COMPOSER);
   await hands.type(FOLLOW_UP, card);
-  await hands.until(
-    'the second instruction',
-    ({ scene }) => scene.agentJobs.some(({ prompts }) => prompts.length > 1) || undefined,
-  );
-  hands.say('The reply went to the agent as it is; the 👀 shows that it was accepted.');
-  await hands.until('the end of the work', (page) => {
-    const job = page.scene.agentJobs.find(({ prompts }) => prompts.includes(FOLLOW_UP));
-    const now = fromDocket(page).find(({ ts }) => ts === card.ts);
-    return job?.status === 'completed' && now && /Ready/.test(textOf(now));
-  });
-  const older = await hands.until('the older preview', (page) => found(page, /older than the agent/));
-  hands.say('Done. The preview is older than this work, so it is built again.');
-  await hands.click('Refresh preview', { message: older, below: '' });
-  await hands.click('Open preview', { message: await hands.until('the preview', ready), below: '' });
-  hands.say('The preview shows the latest work. If no tab opened: click [Open preview].');
+  const older = await hands.until('the older preview', (page) => found(page, SAYS.previewOld));
+  await hands.say('The agent has changed the branch, so the preview is out of date.', at(older));
+  const foundAgain = await newOnes(hands);
+  await hands.click(LABELS.buildAgain, { message: older });
+  const again = await hands.until('the new preview', (page) => foundAgain(page, SAYS.previewReady));
+  await showPreview(hands, again, 'The preview shows the latest work.');
+  await hands.say('Ana can reply, or look at the next preview, until the page is right.', at(card));
+}
+
+async function showPreview(hands: Hands, message: Message, line: string): Promise<void> {
+  const buttons = message.blocks.flatMap(({ elements }) => nodesOf(elements));
+  const url = stringOf(buttons.find(({ text }) => wordOf(text) === LABELS.openPreview)?.url);
+  await hands.say('[Open preview] opens the pages.', at(message));
+  if (url === undefined) throw new Error('The preview has no link.');
+  hands.page().showSite({ url, title: 'A preview of the branch' });
+  await hands.say(line, SITE);
+  hands.page().showSite(undefined);
 }
 
 const QUESTION = 'How often does a webhook retry?';
@@ -88,104 +144,79 @@ async function conversation(hands: Hands): Promise<void> {
   const found = await begin(hands);
   await hands.speakAs('ben');
   await hands.open('#docs');
-  hands.say('Ben and Ana talk about a gap in the docs.');
   await hands.type(QUESTION);
-  const question = await hands.until('the question', (page) => newestWith(page, QUESTION));
+  const question = await hands.until('the question', (page) => found(page, /webhook retry/, true));
+  await hands.say('Ben has found a gap in the docs, and asks Ana about it.', at(question));
   await hands.speakAs('ana');
   await hands.open('#docs');
   await hands.thread(question);
   await hands.type('Three times. The guide does not say so.', question);
   await hands.type('@Docket Add this to the webhooks guide', question);
-  const offer = await hands.until('the offer', (page) => found(page, /can go along/));
-  hands.say('Docket shows Ana alone, word by word, what would go to the agent with her instruction.');
-  await hands.point(offer);
-  await hands.click('Send with the 2 messages above', {
-    message: offer,
-    below: 'Nothing else of the conversation',
-  });
-  hands.say('The agent gets the instruction and the two messages, as quotes.');
-  const request = await hands.until('the pull request', (page) => found(page, /opened a pull request/));
-  await hands.point(request);
-  hands.say('The agent knew what the conversation was about. The panel shows what it got.');
-}
-
-/** Returns the newest message in #docs with this text. */
-function newestWith({ scene }: Page, text: string): Message | undefined {
-  const id = scene.conversations.find(({ label }) => label === '#docs')?.id ?? '';
-  return (scene.messages.get(id) ?? []).findLast((message) => textOf(message).includes(text));
+  const offer = await hands.until('the offer', (page) => found(page, SAYS.earlierMessages));
+  await hands.say('Docket shows Ana alone, word by word, what else would be sent.', at(offer));
+  await hands.click(LABELS.sendQuoted, { message: offer });
+  const request = await hands.until('the pull request', (page) => found(page, SAYS.pullRequest));
+  await hands.say(
+    'The agent knew what the conversation was about. [Behind the scenes] shows what it got.',
+    at(request),
+  );
 }
 
 async function weekly(hands: Hands): Promise<void> {
   const found = await begin(hands);
-  hands.say('A weekly digest of how people and AI read the docs, set up in a modal.');
+  await hands.say('Each week, a channel can get a digest of how people and AI read the docs.', COMPOSER);
   await hands.type('/docs-digest create');
-  await hands.until('the modal', ({ scene }) => scene.modal);
-  await hands.click('Set up');
-  const created = await hands.until('the word that it is set up', (page) =>
-    found(page, /first one|Set up|set up/),
+  await hands.until('the form', ({ scene }) => scene.modal);
+  await hands.say('One form: the channel, the day, the time.', FORM);
+  await hands.click(LABELS.setUp);
+  const created = await hands.until(
+    'the word that it is set up',
+    (page) =>
+      found(page, SAYS.digestSetUp) ??
+      (Object.keys(page.scene.modal?.errors ?? {}).length > 0 && ('exists' as const)),
   );
-  await hands.point(created);
-  hands.say('Docket sends Ana a preview as a direct message; nobody else sees it.');
-  await hands.type('/docs-digest preview');
-  await hands.until('the preview', (page) =>
-    fromDocket(page).findLast((message) => message.ephemeral && message.ts > created.ts),
-  );
-  hands.say('The clock moves to Monday, 9:01, and Docket posts the digest by itself.');
+  if (created === 'exists') {
+    await hands.say('The channel has a digest from the last time. One is enough.', FORM);
+    await hands.closeForm();
+  } else await hands.say('It is set up. The clock now moves to Monday, 9:01.', at(created));
   const posted = await newOnes(hands);
-  let moved = 0;
-  await hands.until('the clock', ({ nowMs }) => {
-    moved = toMondayMs(nowMs);
-    return true;
-  });
-  await hands.trouble({ do: 'move-clock', byMs: moved });
+  const byMs = await hands.until('the clock', ({ nowMs }) => toMondayMs(nowMs));
+  await hands.page().trouble({ do: 'move-clock', byMs });
   const digest = await hands.until('the digest', (page) => {
-    const message = posted(page, /views|readers/i);
+    const message = posted(page, SAYS.digest);
     return message && !message.ephemeral && message;
   });
-  await hands.point(digest);
-  hands.say('The digest of the week: posted once, however often you kill Docket or move the clock.');
+  await hands.say('The digest of the week: posted once, even if Docket is killed at 9:00.', at(digest));
 }
 
-const MISSED = 'Searched, nothing clicked';
-
-async function fromRow(hands: Hands): Promise<void> {
+async function breakIt(hands: Hands): Promise<void> {
   const found = await begin(hands);
-  hands.say('A digest of last week shows what readers searched for in vain.');
-  await hands.type('/docs-digest last week');
-  const digest = await hands.until('what readers looked for', (page) => {
-    const message = found(page, new RegExp(MISSED));
-    return message && /Ask the agent/.test(textOf(message)) && message;
-  });
-  await hands.thread(digest);
-  await hands.point(digest);
-  hands.say('Ana asks the docs agent to work on one of these rows.');
-  await hands.click('Ask the agent', { message: digest, below: MISSED });
-  await hands.until('the modal', ({ scene }) => scene.modal);
-  hands.say('The instruction can be changed before it is sent.');
-  for (;;) {
-    const view = await hands.until('the modal', ({ scene }) => scene.modal);
-    if (Object.keys(view.errors).length > 0) throw new Error('The modal wants something else.');
-    await hands.chooseFirst();
-    await hands.click(view.submit ?? 'Ask');
-    const next = await hands.until('an answer to the modal', ({ scene }) =>
-      scene.modal === undefined ? 'closed' : scene.modal.hash !== view.hash && 'more',
-    );
-    if (next === 'closed') break;
-  }
-  hands.say('The agent works in its own thread; its result appears under the digest.');
-  const request = await hands.until('the pull request', (page) =>
-    fromDocket(page).findLast(
-      (message) => message.threadTs === digest.threadTs && /The agent opened/.test(textOf(message)),
-    ),
+  await hands.say('Docket promises: nothing is lost, nothing happens twice. Ana starts an export.', COMPOSER);
+  const { card } = await startExport(hands, found);
+  await hands.thread(card);
+  await hands.until('progress', (page) => found(page, SAYS.progress));
+  hands.page().showPanel(true);
+  await hands.say('In the middle of it, the tour kills Docket.', PANEL);
+  await hands.click('kill -9', 'panel');
+  await hands.until('the end of Docket', ({ scene }) => scene.bot?.state !== 'up');
+  await hands.until('the new Docket', ({ scene }) => scene.bot?.state === 'up');
+  await hands.say('A new process takes over from what was stored.', PANEL);
+  if (matchMedia('(max-width: 900px)').matches) hands.page().showPanel(false);
+  await hands.thread(card);
+  const ending = await hands.until('the end of the export', (page) => found(page, SAYS.exported));
+  await hands.say(
+    'The export was started once and ends once. [Behind the scenes] has more trouble to try.',
+    at(ending),
   );
-  await hands.point(request);
-  hands.say('From what readers did not find to a pull request, without leaving Slack.');
 }
 
+/** The one that the first screen offers. */
+export const IN_A_MINUTE: Story = { name: 'Show me in 60 s', tell: inAMinute };
+export const BREAK_IT: Story = { name: 'Now break it', tell: breakIt };
 export const STORIES: Story[] = [
-  { name: 'An export', tell: exportSite },
+  IN_A_MINUTE,
   { name: 'The docs agent', tell: agent },
-  { name: 'The conversation goes along', tell: conversation },
+  { name: 'Earlier messages', tell: conversation },
   { name: 'A weekly digest', tell: weekly },
-  { name: 'From a digest row to a pull request', tell: fromRow },
+  BREAK_IT,
 ];

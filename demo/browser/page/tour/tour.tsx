@@ -1,59 +1,130 @@
 import { type ReactNode, useEffect, useRef, useState } from 'react';
-import { usePage } from '../shell/page-context.ts';
-import { createHands, Stopped } from './hands.ts';
-import { STORIES, type Story } from './stories.ts';
+import { flushSync } from 'react-dom';
+import type { Page } from '../shell/page-context.ts';
+import { type Caption, createHands, Stopped } from './hands.ts';
+import { IN_A_MINUTE, STORIES, type Story } from './stories.ts';
 
-/** Buttons that do the main jobs for the visitor, and say what to look at. */
-export function Tour(): ReactNode {
-  const page = usePage();
+/** What the tour tells now, and what the visitor does to it. */
+export interface Tour {
+  telling: Story | undefined;
+  /** The one that has ended. */
+  told: Story | undefined;
+  caption: Caption | undefined;
+  paused: boolean;
+  begin(story: Story): Promise<void>;
+  /** Goes on from the caption that shows. */
+  next(): void;
+  setPaused(paused: boolean): void;
+  stop(): void;
+}
+
+/** A caption stands for at least 3 s until it is drawn anew, and longer where there is more to read. */
+const READ_MS = 3200;
+const CHARACTER_MS = 42;
+
+/** Keeps the tour; the stories work on the page as it is. */
+export function useTour(page: Page): Tour {
   const latest = useRef(page);
   latest.current = page;
-  const stop = useRef<AbortController>(undefined);
-  const [telling, setTelling] = useState<string>();
-  const [line, setLine] = useState('');
-  useEffect(() => {
-    // An open dialog keeps the button away.
-    const onKeyDown = ({ key }: KeyboardEvent) => {
-      if (key === 'Escape') stop.current?.abort();
-    };
-    window.addEventListener('keydown', onKeyDown);
-    return () => {
-      window.removeEventListener('keydown', onKeyDown);
-      stop.current?.abort();
-    };
-  }, []);
+  const running = useRef<AbortController>(undefined);
+  const reading = useRef<() => void>(undefined);
+  const isPaused = useRef(false);
+  const [telling, setTelling] = useState<Story>();
+  const [told, setTold] = useState<Story>();
+  const [caption, setCaption] = useState<Caption>();
+  const [paused, showPaused] = useState(false);
+  useEffect(() => () => running.current?.abort(), []);
 
-  async function begin({ name, tell }: Story): Promise<void> {
-    const controller = new AbortController();
-    stop.current = controller;
-    setTelling(name);
-    try {
-      await tell(createHands(() => latest.current, setLine, controller.signal));
-    } catch (error) {
-      setLine(error instanceof Stopped ? 'The tour was stopped.' : String((error as Error).message));
-    }
-    setTelling(undefined);
+  /** Shows a caption until it could be read, or the visitor goes on. */
+  function show(shown: Caption, signal: AbortSignal): Promise<void> {
+    // It counts from when it can be read, however busy the machine is.
+    flushSync(() => setCaption(shown));
+    return new Promise((resolve) => {
+      reading.current = resolve;
+      setTimeout(() => isPaused.current || resolve(), Math.max(READ_MS, shown.line.length * CHARACTER_MS));
+      signal.addEventListener('abort', () => resolve());
+    });
   }
+  function setPaused(next: boolean): void {
+    isPaused.current = next;
+    showPaused(next);
+    if (!next) reading.current?.();
+  }
+  return {
+    telling,
+    told,
+    caption,
+    paused,
+    setPaused,
+    next: () => reading.current?.(),
+    async begin(story) {
+      const controller = new AbortController();
+      running.current = controller;
+      setPaused(false);
+      setTelling(story);
+      latest.current.dismissWelcome();
+      const say = (shown: Caption) => show(shown, controller.signal);
+      try {
+        await story.tell(createHands(() => latest.current, say, controller.signal));
+      } catch (error) {
+        if (error instanceof Stopped) setCaption(undefined);
+        else setCaption({ line: String((error as Error).message), target: () => undefined });
+      }
+      setTelling(undefined);
+      setTold(story);
+    },
+    stop() {
+      running.current?.abort();
+      setCaption(undefined);
+    },
+  };
+}
+
+/** The stories that the visitor can choose. */
+export function TourBar({ tour: { telling, begin } }: { tour: Tour }): ReactNode {
   return (
     <section className="tour" aria-label="Tour">
-      <span className="tour-title">Show me</span>
       {STORIES.map((story) => (
         <button
           key={story.name}
           type="button"
           disabled={telling !== undefined}
-          className={telling === story.name ? 'telling' : ''}
+          className={telling === story ? 'telling' : ''}
           onClick={() => begin(story)}
         >
           {story.name}
         </button>
       ))}
-      {telling !== undefined && (
-        <button type="button" className="stop" onClick={() => stop.current?.abort()}>
-          Stop (Esc)
-        </button>
-      )}
-      <p role="status">{line}</p>
+    </section>
+  );
+}
+
+const LINES = [
+  'Export your docs site, and put it live, from one message in Slack.',
+  'Ask the docs agent in a thread: its pull requests and previews come there.',
+  'See each week how people and AI read the docs, and fix a page with one click.',
+];
+
+/** What a visitor sees first. */
+export function Welcome({ tour, onClose }: { tour: Tour; onClose(): void }): ReactNode {
+  return (
+    <section className="welcome" aria-label="Welcome">
+      <button type="button" className="close" aria-label="Close the welcome" onClick={onClose}>
+        ✕
+      </button>
+      <h2>Docket brings your docs platform into Slack</h2>
+      <ul>
+        {LINES.map((line) => (
+          <li key={line}>{line}</li>
+        ))}
+      </ul>
+      <button type="button" className="button primary" onClick={() => tour.begin(IN_A_MINUTE)}>
+        {IN_A_MINUTE.name}
+      </button>
+      <p>
+        Or try it yourself: type <code>/docs-export docs.acme.com</code> below. Slack, the docs platform and
+        the docs site are stand-ins on your machine. Docket is the real one.
+      </p>
     </section>
   );
 }

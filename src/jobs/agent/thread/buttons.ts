@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ButtonParts } from '../../../slack/blocks.ts';
+import { LABELS } from '../../wording-view.ts';
 
 /** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `record.ts`. */
 const clickActions = {
@@ -9,7 +10,10 @@ const clickActions = {
   sendWithBackground: 'agent.send_with_background',
   sendAlone: 'agent.send_alone',
   discard: 'agent.discard',
+  sendOnlyTheirs: 'agent.send_only_theirs',
+  cancel: 'agent.cancel',
   sendAgain: 'agent.send_again',
+  sendAnyway: 'agent.send_anyway',
   leave: 'agent.leave',
   checkJob: 'agent.check_job',
   onlyMentioned: 'agent.only_mentioned',
@@ -24,9 +28,13 @@ export const agentActions = {
   openPullRequest: 'agent.open_pull_request',
   preview: 'agent.preview',
   startNew: 'agent.start_new',
+  startAlone: 'agent.start_alone',
   startWithBackground: 'agent.start_with_background',
   showBackground: 'agent.show_background',
   instruct: 'agent.instruct',
+  details: 'agent.details',
+  askStop: 'agent.ask_stop',
+  dismiss: 'agent.dismiss',
   followAgain: 'agent.follow_again',
   tryAgain: 'agent.try_again',
   openThread: 'agent.open_thread',
@@ -59,13 +67,10 @@ export const threadButtonOf = (
 export const mentionButton = z.object({ v: z.literal(1), mention: z.string() });
 
 export const checkButton = (thread: { id: string }) =>
-  threadButtonOf(thread, 'Check now', agentActions.checkJob);
+  threadButtonOf(thread, LABELS.checkNow, agentActions.checkJob);
 
-/** Returns the button that ends the thread for everybody, after a confirmation; `lost` names what is discarded. */
-export const stopButton = (
-  thread: { id: string },
-  lost = 'Waiting instructions are dropped.',
-): ButtonParts => ({
+/** Returns the button that ends the thread for everybody, after a confirmation; `lost` says what is dropped. */
+export const stopButton = (thread: { id: string }, lost = 'Waiting requests are dropped.') => ({
   ...threadButtonOf(thread, 'Stop following', agentActions.stop),
   confirm: {
     title: 'Stop following?',

@@ -1,37 +1,41 @@
+import type { KnownBlock } from '@slack/types';
 import type { z } from 'zod';
 import {
   type ButtonParts,
-  compose,
   joinParts,
   type Line,
   layout,
   type Message,
   message,
+  moment,
   openThreadLink,
   type Part,
-  preformatted,
 } from '../../../slack/blocks.ts';
-import { countOf, cutShown, sanitizeUserText, upperFirst } from '../../../slack/text.ts';
+import { countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/progress-view.ts';
 import type { Need, RunNeeds } from '../../feature.ts';
 import { overviewMessage } from '../../help-view.ts';
-import { noPlaceMessage, notPermittedText, shortId } from '../../wording-view.ts';
+import { LABELS, noPlaceMessage, notPermittedText, personName, shortId } from '../../wording-view.ts';
 import type { Background } from '../background.ts';
 import type { ThreadText } from '../thread-text.ts';
-import { agentActions, checkButton, type mentionButton, threadButtonOf } from './buttons.ts';
+import { agentActions, checkButton, type mentionButton, stopButton, threadButtonOf } from './buttons.ts';
 import { sendProblemMessage } from './messages-view.ts';
 import {
   andMoreText,
   backgroundName,
   jobName,
   LEFT_OUT_TEXT,
+  leftOutText,
   modeText,
   pullRequestButton,
   quoted,
   quotedShort,
+  sendWithLabel,
+  sourceName,
   tooLongText,
   tooManyText,
   unsentText,
+  waitingCount,
   waitingText,
 } from './phrases.ts';
 import {
@@ -58,21 +62,24 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
   const { kind, about, characters = 0, excerpt, most = 0 } = ephemeral;
   if (kind === 'question') return questionMessage(thread, ephemeral);
   if (kind === 'status') return statusMessage(thread);
-  const contact = sanitizeUserText(about ?? '', 200) || 'the people who run Docket';
+  const contact = sanitizeUserText(about ?? '', 200) || 'your Docket admins';
   const { agentJobId, ended } = thread;
   const job = agentJobId === undefined ? 'a job that is being created' : `job ${shortId(agentJobId)}`;
   const lines: Record<typeof kind, Line[]> = {
     files: [`I'll send the text. ${LEFT_OUT_TEXT}`],
-    edited: ['That was already sent. Reply with the correction instead.'],
+    edited: ['The agent already has this. Reply with the correction instead.'],
     lateMention: ['I only read new replies. Write it again with @Docket.'],
     notPermitted: [notPermittedText('agent', contact)],
     noLongerAllowed: [
-      `You may no longer instruct the agent here, so your waiting instructions were not sent. Ask ${contact}.`,
+      `You may no longer ask the agent here, so your waiting requests weren't sent. Ask ${contact}.`,
     ],
     tooEmpty: ["That has no text, so nothing was sent. Write what the agent should do; it can't get files."],
     tooLong: [`${tooLongText(characters, most)} Split it into several replies.`, quoted(excerpt)],
     tooMany: [tooManyText(most), quoted(excerpt)],
     mode: [modeText(about)],
+    leftOut: [
+      `${leftOutText(about === 'apps' ? about : 'unread')}, so I send only your request ${quoted(excerpt)}.`,
+    ],
     badFollow: [badFollowLine],
     followsAlready: [
       about !== undefined && about === agentJobId
@@ -80,9 +87,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
         : [`This thread follows ${job}. Type `, { code: '@Docket stop' }, ' first.'],
     ],
     stopped: [`I stopped following ${job} here.${unsentText(ended?.unsent ?? 0)}`],
-    over: [
-      'This thread no longer follows a job, so nothing was done. Write it again in a thread that follows one.',
-    ],
+    over: ['This thread no longer follows a job, so nothing was sent. Ask in a thread that follows one.'],
     help: [
       'Mention @Docket with what the agent should do, or with one of these:',
       [{ code: '@Docket stop' }, ' — stop following the job'],
@@ -93,6 +98,36 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
     ],
   };
   return message(lines[kind]);
+}
+
+/** What the menu of a card keeps: the whole id for copying, the source, the model and the age of the job. */
+export function detailsMessage(thread: ThreadRun): Message<KnownBlock> {
+  const { agentJobId = '', owner, seen, title } = thread;
+  const id = cut(singleLine(agentJobId), 200);
+  const model = sanitizeUserText(seen?.model ?? '', 60);
+  return message([
+    ['Job: ', id === '' ? 'being created' : { code: id }],
+    seen && `Works on: ${sourceName(thread)}`,
+    model && `Model: ${model}`,
+    seen?.createdAtMs !== undefined && ['Created: ', moment(seen.createdAtMs)],
+    `${title === undefined ? 'Followed' : 'Requested'} by: ${personName(owner.name)}`,
+    seen && ['Last checked: ', { time: seen.atMs, format: '{ago}' }],
+  ]);
+}
+
+/** Asks whether to stop, since an entry of a menu has no confirmation of its own. */
+export function stopQuestion(thread: ThreadRun): Message {
+  const { text } = stopButton(thread, droppedText(thread)).confirm;
+  return layout({
+    lines: [[{ bold: 'Stop following?' }, ` · ${jobName(thread)}`], text],
+    buttons: [threadButtonOf(thread, 'Stop following', agentActions.stop)],
+  });
+}
+
+/** "2 waiting requests are dropped."; empty if none waits or is held. */
+function droppedText(thread: ThreadRun): string {
+  const many = waitingCount(thread) + thread.instructions.filter(({ state }) => state === 'held').length;
+  return many === 0 ? '' : `${countOf(many, 'waiting request')} ${many === 1 ? 'is' : 'are'} dropped.`;
 }
 
 /** The known status, without a poll. */
@@ -120,55 +155,52 @@ function questionMessage(
   const one = findInstruction(thread, about);
   // It was answered before the ephemeral was posted.
   if (one !== undefined && one.state !== 'held') return message([answeredText(one)]);
-  if (one?.background) return backgroundQuestion(thread, one, one.background);
+  if (one?.background) {
+    const { id, background } = one;
+    const button = (label: string, action: string) => threadButtonOf(thread, label, action, [id]);
+    const title = `Send ${backgroundName(background)}, too?`;
+    return backgroundMessage([{ bold: title }, ` · ${quotedShort(one.excerpt)}`], background, [
+      button(sendWithLabel(background), agentActions.sendWithBackground),
+      button('Send only mine', agentActions.sendAlone),
+      button('Read all', agentActions.showBackground),
+      button('Cancel', agentActions.cancel),
+    ]);
+  }
   const ids = about === undefined ? [] : [about];
   const all = !isSoleAuthor(thread, to) && 'Your answer applies to all your held replies here.';
-  return message(
-    [`Is this for the agent? ${quoted(excerpt)}`, all],
-    [
+  return layout({
+    icon: '⏸',
+    lines: [[{ bold: 'Is this for the agent?' }, ` · ${quoted(excerpt)}`], all],
+    buttons: [
       { ...threadButtonOf(thread, 'Send', agentActions.send, ids), style: 'primary' },
-      threadButtonOf(thread, 'Not for the agent', agentActions.notForAgent, ids),
+      threadButtonOf(thread, "Don't send", agentActions.notForAgent, ids),
       // In other modes a person's answer does not change which replies count.
-      thread.mode === 'auto' && threadButtonOf(thread, 'Always in this thread', agentActions.always, ids),
+      thread.mode === 'auto' &&
+        thread.answers[to] !== 'always' &&
+        threadButtonOf(thread, 'Always send mine', agentActions.always, ids),
     ],
-  );
+  });
 }
 
-function backgroundQuestion(
-  thread: ThreadRun,
-  { id, excerpt }: Instruction,
-  background: Background,
+/** Asks about earlier messages: who wrote the newest two, and how they begin. The last of the buttons is in the menu. */
+function backgroundMessage(
+  title: Line,
+  { count, newest, leftOut }: Background,
+  [first, ...others]: ButtonParts[],
 ): Message {
-  const ask = `Should ${backgroundName(background)} go to the agent with ${quoted(excerpt)}?`;
-  const button = (label: string, action: string) => threadButtonOf(thread, label, action, [id]);
-  return backgroundMessage([ask], background, [
-    button(sendWithLabel(background), agentActions.sendWithBackground),
-    button('Only this message', agentActions.sendAlone),
-    button('Show all', agentActions.showBackground),
-  ]);
-}
-
-const sendWithLabel = (background: Background) => `Send with ${backgroundName(background)}`;
-
-/** Maximum characters of the background in an ephemeral. */
-const MAX_SHOWN = 1500;
-
-/** Shows the background word by word. If it is too long, shows its beginning and the last of the buttons, [Show all]. */
-function backgroundMessage(lines: Line[], background: Background, buttons: ButtonParts[]): Message {
-  const shown = cutShown(background.text, MAX_SHOWN);
-  const isWhole = shown === background.text;
-  const after = isWhole
-    ? 'Nothing else of the conversation goes along.'
-    : 'This is only the beginning. [Show all] shows every word.';
-  const [first, ...others] = isWhole ? buttons.slice(0, -1) : buttons;
-  return compose(
-    [
-      message(lines),
-      preformatted(shown),
-      message([after], [first && { ...first, style: 'primary' as const }, ...others]),
+  const more = count - newest.length;
+  const cancel = others.pop();
+  return layout({
+    icon: '⏸',
+    lines: [
+      title,
+      ...newest.map(({ name, start }) => `${sanitizeUserText(name, 60)}: ${sanitizeUserText(start, 60)}`),
+      more > 0 && `+ ${formatCount(more)} more`,
     ],
-    [...lines, shown, after],
-  );
+    small: [leftOut && `${leftOutText(leftOut)}.`],
+    buttons: [first && { ...first, style: 'primary' }, ...others],
+    menu: cancel && { entries: [cancel], value: cancel.value ?? '' },
+  });
 }
 
 /** Held replies and sends of unknown result need a decision by their authors. */
@@ -192,19 +224,19 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
     const { problem, held } = subjectOf(thread, need);
     const where = openThreadLink(threadPermalink(thread, workspaceUrl()));
     if (problem !== undefined) {
-      const question = problem.creates ? 'Was the job created?' : 'Did it reach the agent?';
-      return ['⚠️ ', { bold: 'Send unclear' }, ` · ${quotedShort(problem.excerpt)} · ${question}`, ...where];
+      const question = problem.creates ? 'Was the agent job created?' : 'Did this reach the agent?';
+      return ['❔ ', { bold: question }, ` · ${quotedShort(problem.excerpt)}`, ...where];
     }
     if (held?.background)
       return [
         '⏸ ',
-        { bold: 'Held' },
-        ` · ${quotedShort(held.excerpt)} · Should the conversation go along? · ${jobName(thread)}`,
+        { bold: 'Send the earlier messages, too?' },
+        ` · ${quotedShort(held.excerpt)} · ${jobName(thread)}`,
         ...where,
       ];
     const more = isSoleAuthor(thread, need.user) ? 0 : heldOf(thread, need.user).length - 1;
-    const what = `${quotedShort(held?.excerpt)}${andMoreText(more)} · Is this for the agent? · ${jobName(thread)}`;
-    return ['⏸ ', { bold: 'Held' }, ` · ${what}`, ...where];
+    const what = `${quotedShort(held?.excerpt)}${andMoreText(more)} · ${jobName(thread)}`;
+    return ['⏸ ', { bold: 'Is this for the agent?' }, ` · ${what}`, ...where];
   },
 
   question(thread, need) {
@@ -222,7 +254,7 @@ export const threadNeeds: RunNeeds<ThreadRun> = {
 
 function answeredText(one: Instruction | undefined): string {
   const quote = quoted(one?.excerpt);
-  if (one?.state === 'notForAgent') return `Not sent, because you said it's not for the agent: ${quote}`;
+  if (one?.state === 'notForAgent') return `Not sent, as you chose: ${quote}`;
   if (one?.state === 'withdrawn') return `Not sent, because its message was deleted: ${quote}`;
   const isSent = one !== undefined && (one.state === 'sent' || !isFinished(one));
   return isSent ? `${quote} goes to the agent.` : 'Already handled: its thread shows the result.';
@@ -247,7 +279,7 @@ export function privateEnding(thread: ThreadRun, max: number): Message | undefin
   if (ended?.why === 'noPlace') return noPlaceMessage(asked.joinable, ended.code ?? '', 'sent');
   if (ended?.why === 'tooManyThreads') return tooManyThreadsMessage(max);
   if (ended?.why === 'unknownJob')
-    return message([`No job with the ID "${sanitizeUserText(agentJobId, 60)}".`]);
+    return message([`No agent job has the ID "${sanitizeUserText(agentJobId, 60)}".`]);
   if (ended?.why === 'taken') return takenMessage;
   const refused = ended?.why === 'jobRefused' && sendProblemsOf(thread).find(isJobRefused);
   return refused ? sendProblemMessage(thread, refused) : undefined;
@@ -255,18 +287,18 @@ export function privateEnding(thread: ThreadRun, max: number): Message | undefin
 
 /** Answers a person whose job was to be followed in a thread that follows one already. */
 export const takenMessage = message([
-  'This thread already follows a job, so I started nothing else here. Reply in it to instruct the agent.',
+  'This thread already follows a job, so I started nothing else here. Reply in the thread to ask the agent.',
 ]);
 
 /** Answers a person whose threads follow the maximum number of jobs. */
 export function tooManyThreadsMessage(max: number): Message {
-  const what = `You follow ${countOf(max, 'job')} already. Stop following one first.`;
+  const what = `You follow ${countOf(max, 'agent job')} already. Stop following one first.`;
   return message([[what, ' ', { code: '/docs-agent list' }, ' shows them.']]);
 }
 
 const followHint: Part[] = ['To follow an existing job, reply ', { code: '@Docket follow <job id>' }, '.'];
 
-/** Answers a mention that is no instruction. `problem` says why the job that it asks for is not followed. */
+/** Answers a mention that asks the agent for nothing. `problem` says why the job that it asks for is not followed. */
 export function mentionMessage(
   { id, problem }: { id: string; problem?: Message | undefined },
   parsed: Exclude<ThreadText, { kind: 'instruction' }>,
@@ -282,29 +314,26 @@ export function mentionMessage(
 /** Answers a mention under a message whose thread takes no instructions. */
 export const closedThreadMessage = message([
   [
-    "Replies here don't go to the docs agent. Click [Ask the agent] above, or type ",
+    `Replies here don't go to the docs agent. Click [${LABELS.askAgent}] above, or type `,
     { code: '/docs-agent new' },
-    ' and your instruction.',
+    ' and your request.',
   ],
 ]);
 
 /** Offers to start a new job with the text of a mention, and with its background if there is any. */
 export function offerMessage(mention: string, excerpt: string, background?: Background): Message {
   const value: z.infer<typeof mentionButton> = { v: 1, mention };
-  const button = (label: string, action: string): ButtonParts => ({
-    label,
-    action,
-    value: JSON.stringify(value),
-  });
-  const ask = `No agent job is followed here. Start a new one with "${sanitizeUserText(excerpt, 60)}"?`;
-  if (background === undefined) {
-    const start = button('Start a new job', agentActions.startNew);
-    return message([ask, followHint], [{ ...start, style: 'primary' }]);
+  const button = (label: string, action: string) => ({ label, action, value: JSON.stringify(value) });
+  const ask = `Start an agent job with ${quoted(excerpt, 60)}?`;
+  if (!background?.count) {
+    const start = button('Start a job', agentActions.startNew);
+    const leftOut = background && `${leftOutText(background.leftOut)}.`;
+    return message([[{ bold: ask }], leftOut, followHint], [{ ...start, style: 'primary' }]);
   }
-  const along = `${upperFirst(backgroundName(background))} can go along:`;
-  return backgroundMessage([ask, followHint, along], background, [
+  return backgroundMessage([{ bold: ask }, ` Send ${backgroundName(background)}, too?`], background, [
     button(sendWithLabel(background), agentActions.startWithBackground),
-    button('Only this message', agentActions.startNew),
-    button('Show all', agentActions.showBackground),
+    button('Send only mine', agentActions.startAlone),
+    button('Read all', agentActions.showBackground),
+    button('Cancel', agentActions.dismiss),
   ]);
 }

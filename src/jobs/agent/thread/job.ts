@@ -82,10 +82,7 @@ async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult
  * One step of a thread that follows a job, or no longer does: it sends before it polls. After the end, the platform
  * finishes its instructions, but they are no longer shown here.
  */
-async function follow(
-  { run, inbox }: LoadedRun<ThreadRun>,
-  context: JobContext,
-): Promise<StepResult<ThreadRun>> {
+async function follow({ run, inbox }: LoadedRun<ThreadRun>, context: JobContext) {
   const answerIn = await finishSend(run, context);
   if (typeof answerIn !== 'number') return answerIn;
   // The call has not begun. What people did since then comes after it.
@@ -107,13 +104,9 @@ async function follow(
   const pollIn = await pollWhenDue(run, context);
   if (typeof pollIn !== 'number') return pollIn;
   const inboxIn = inbox.length > 0 ? lookupRetryMs(context) : Infinity;
-  return pause(run, Math.min(answerIn, inboxIn, begun, restIn, pollIn));
-}
-
-/** Waits. If there is nothing to wait for, the thread is idle until it is woken. */
-function pause({ state }: ThreadRun, inMs: number): StepResult<ThreadRun> {
+  const inMs = Math.min(answerIn, inboxIn, begun, restIn, pollIn);
   if (inMs !== Infinity) return wait(inMs);
-  return state === 'ended' ? idle : idleWithClaim;
+  return run.state === 'ended' ? idle : idleWithClaim;
 }
 
 /** Applies entries in order, until one has an author who is not known yet. */

@@ -10,11 +10,14 @@ import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { countOf, formatDuration, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
 import {
   FAILURE_SHOWN_AFTER,
-  keyRemedyText,
+  keyRejectedText,
+  LABELS,
+  listNames,
   personName,
   platformReasonText,
   projectMissingText,
-  pullRequestName,
+  pullRequestPart,
+  type StateWord,
 } from '../../wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
@@ -22,6 +25,7 @@ import {
   andMoreText,
   jobName,
   previewButton,
+  previewText,
   pullRequestButton,
   quoted,
   quotedShort,
@@ -43,9 +47,9 @@ import {
   waitingOf,
 } from './record.ts';
 
-/** Opens the modal that asks what the agent should do. */
+/** Opens the form that asks what the agent should do. */
 export const instructButton: ButtonParts = {
-  label: 'Instruct the agent',
+  label: LABELS.askAgent,
   action: agentActions.instruct,
   value: JSON.stringify({ v: 1 }),
 };
@@ -63,19 +67,20 @@ export function workMessages(thread: ThreadRun, place: OutboxMessage['place']): 
   return messages.map(({ name, ...one }) => ({ key: `${thread.id}.${name}`, place, ...one }));
 }
 
-/** The state of a round in which this thread sent instructions, and the ending. */
+/** One message: a line while the agent works, which its result replaces. The card shows what other threads asked for. */
 function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
-  const { n, ending, last, authors } = round;
+  const { n, ending, found, last, authors } = round;
   const messages: Below[] = [];
-  if (last)
+  if (last && !found)
     messages.push({
       name: `round.${n}`,
       kind: 'state',
       // An open round changes with each reply, so that people see theirs was taken.
       ...(!ending && thread.state !== 'ended' && { repost: false }),
-      message: roundStatusMessage(thread, round, last),
+      ...(ending && { retracted: true, replacedBy: `${thread.id}.end.${n}` }),
+      message: ending ? replacedMessage(ending) : workingMessage(thread, round, last),
     });
-  if (ending)
+  if (ending && (last || (found && authors.length > 0)))
     messages.push({
       name: `end.${n}`,
       kind: 'ending',
@@ -85,101 +90,92 @@ function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
   return messages;
 }
 
-/** Length of an instruction, its author and the number of others together. */
-const SHORT_LENGTH = 58;
-
-/** Of several instructions, the last is named, so short that the next words fit the second line of a phone. */
-function roundStatusMessage(
+/** Of several requests, the last is named. */
+function workingMessage(
   thread: ThreadRun,
-  { n, count, ending, sinceMs }: ThreadRound,
+  { n, count, sinceMs }: ThreadRound,
   { excerpt, by }: NonNullable<ThreadRound['last']>,
 ): Message {
-  const rest = andMoreText(count - 1);
-  const quote = quoted(excerpt, rest === '' ? 40 : 26);
-  const room = Math.max(12, SHORT_LENGTH - `${quote} ()${rest}`.length);
-  const about = `${quote} (${sanitizeUserText(by.name, room)})${rest} · `;
-  if (ending || thread.state === 'ended') {
-    const { icon, words } = ENDED[ending?.kind ?? 'stopped'];
-    const hasTime = ending && ending.kind !== 'archived' && ending.kind !== 'gone';
-    const took = hasTime ? ` · took ${formatDuration(ending.atMs - sinceMs)}` : '';
-    const facts = ending?.kind === 'gaveUp' ? afterText(ending.afterMs) : took;
-    return layout({ icon, lines: [[about, { bold: words }, facts]] });
-  }
+  const isWatched = thread.state !== 'ended';
+  const label = isWatched ? 'Working' : 'No longer watched';
   return layout({
-    icon: '⏳',
-    lines: [[about, { bold: 'the agent is working' }, ' · sent ', { time: sinceMs, format: '{ago}' }]],
-    small: [thread.rounds.every((other) => other.n <= n) && waitingText(thread)],
+    icon: isWatched ? '⏳' : '⌛',
+    lines: [[{ bold: label }, ` · ${quotedShort(excerpt)}${andMoreText(count - 1)}`]],
+    small: [
+      [`Requested by ${personName(by.name)} · sent `, { time: sinceMs, format: '{ago}' }],
+      isWatched && thread.rounds.every((other) => other.n <= n) && waitingText(thread),
+    ],
   });
 }
 
-const ENDED: Record<RoundEnding['kind'] | 'stopped', { icon: string; words: string }> = {
-  newPr: { icon: '✅', words: 'finished' },
-  samePr: { icon: '✅', words: 'finished' },
-  noPr: { icon: '➖', words: 'finished' },
-  failed: { icon: '❌', words: 'failed' },
-  archived: { icon: '📁', words: 'the job was archived' },
-  gone: { icon: '❌', words: 'the platform no longer knows the job' },
-  gaveUp: { icon: '💤', words: 'no longer watched' },
-  stopped: { icon: '💤', words: 'stopped following the job' },
+/** The words for how work ended, which also stand under digests. */
+export const ENDED: Record<RoundEnding['kind'], StateWord> = {
+  newPr: { icon: '✅', label: 'Pull request' },
+  samePr: { icon: '✅', label: 'Pull request updated' },
+  noPr: { icon: '➖', label: 'No pull request' },
+  failed: { icon: '❌', label: "The agent couldn't finish" },
+  archived: { icon: '📁', label: 'Job archived' },
+  gone: { icon: '❌', label: 'Job not found' },
+  gaveUp: { icon: '⌛', label: 'No longer watched' },
 };
 
-/** Says that a job was archived, and when, if that is known. */
-const archivedParts = ({ archivedAtMs: time }: Partial<ThreadRun['seen']> = {}, job: string): Part[] => [
-  `${job} was archived`,
+/** Stays where the workspace forbids deletions. */
+const replacedMessage = ({ kind }: RoundEnding) =>
+  layout({ icon: ENDED[kind].icon, lines: [[{ bold: ENDED[kind].label }, ' · the result is below']] });
+
+const archivedText = ({ archivedAtMs: time }: Partial<ThreadRun['seen']> = {}): Part[] => [
+  'This job was archived',
   // This format has no "today", which would not fit after "on".
   ...(time === undefined ? [] : [' on ', { time, format: '{date_short}' }]),
-  '; it takes no more instructions.',
+  ', so it takes no more requests.',
 ];
 
-/** Mentions everybody who sent instructions in the round from this thread, or who follows a job that worked unasked. */
+/** Mentions everybody who sent requests in the round from this thread, or who follows a job that worked unasked. */
 function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): Message {
-  const { n, count, last, found, authors } = round;
-  const say = (line: Line, button?: ButtonParts | false, small?: Line) =>
-    layout({
-      icon: ENDED[ending.kind].icon,
-      mention: authors,
-      lines: [line],
-      small: [small],
-      buttons: [button, ['newPr', 'samePr'].includes(ending.kind) && previewButton(thread)],
-    });
-  const job = jobName(thread);
-  // The last instruction and the number of others, else all of the agent's work.
-  const own = last && `${quotedShort(last.excerpt)}${andMoreText(count - 1)}`;
-  const work = own ?? `the agent's work on ${job}`;
-  const theJob = last ? `the job of ${quotedShort(last.excerpt)}` : job;
+  const { n, count, last, authors, sinceMs } = round;
+  const { kind, prLink, afterMs, atMs } = ending;
+  const { icon, label } = ENDED[kind];
   const isOpen = thread.state !== 'ended';
-  const elsewhere = last || found ? '' : ' It was instructed from elsewhere.';
-  const name = pullRequestName(ending.prLink);
-  const named = `${name === '' ? '.' : `: ${name}${elsewhere && '.'}`}${elsewhere}`;
-  const [open] = pullRequestButton(ending.prLink).map((one) => ({ ...one, style: 'primary' as const }));
-  switch (ending.kind) {
-    case 'newPr':
-      return say(`The agent opened a pull request for ${own ?? job}${named}`, open);
-    case 'samePr':
-      return say(`Done, in the same pull request: ${work}. See its latest commits${named}`, open);
-    case 'noPr':
-      return say(`Done, without a pull request: ${work}.${last ? ' Naming the page helps.' : elsewhere}`);
-    case 'failed': {
-      const again =
-        isOpen &&
-        !!findInstruction(thread, last?.id)?.text &&
-        acceptsInstructions(thread) &&
-        threadButtonOf(thread, 'Send again', agentActions.sendAgain, ['round', String(n)]);
-      const line = `The agent could not finish ${own ?? `its work on ${job}`}.${elsewhere}`;
-      return say(line, again, again && count > 1 && '[Send again] sends the last one.');
-    }
-    case 'archived': {
-      const rest = last ? '' : ` The job: ${job}.`;
-      return say([...archivedParts(thread.seen, last ? upperFirst(theJob) : 'This job'), rest]);
-    }
-    case 'gone':
-      return say(`The platform does not know ${theJob} (404).`, isOpen && stopButton(thread));
-    case 'gaveUp': {
-      const still = `The agent may still finish ${count > 1 ? 'them' : 'it'}.`;
-      const text = `I stopped watching ${work}${afterText(ending.afterMs)}. ${still}`;
-      return say(text, isOpen && checkButton(thread));
-    }
-  }
+  const hasPr = kind === 'newPr' || kind === 'samePr';
+  // The last request and the number of others, else the job.
+  const work = last ? `${quotedShort(last.excerpt)}${andMoreText(count - 1)}` : jobName(thread);
+  const [open] = pullRequestButton(prLink).map((one) => ({ ...one, style: 'primary' as const }));
+  const hasText = !!findInstruction(thread, last?.id)?.text;
+  const mayRetry = kind === 'failed' && isOpen && hasText && acceptsInstructions(thread);
+  const tryAgain = threadButtonOf(thread, LABELS.tryAgain, agentActions.sendAgain, ['round', String(n)]);
+  const branch = sanitizeUserText(thread.seen?.ref ?? '', 80) || 'its branch';
+  const lines: Partial<Record<RoundEnding['kind'], Line>> = {
+    noPr: `The agent finished without one. It may have pushed to ${branch}, or answered in its dashboard.`,
+    archived: archivedText(thread.seen),
+    gone: "The platform doesn't know this job.",
+    gaveUp: `I stopped watching${afterText(afterMs)}. The agent may still finish ${count > 1 ? 'them' : 'it'}.`,
+  };
+  const buttons: Partial<Record<RoundEnding['kind'], ButtonParts | false>> = {
+    failed: mayRetry && tryAgain,
+    gone: isOpen && stopButton(thread),
+    gaveUp: isOpen && checkButton(thread),
+  };
+  const names = listNames(authors.map(({ name }) => personName(name)));
+  const facts = [
+    hasPr && `for ${work}`,
+    last ? `requested by ${names}` : 'someone asked the agent outside this thread',
+    (hasPr || kind === 'noPr' || kind === 'failed') && `took ${formatDuration(atMs - sinceMs)}`,
+    kind === 'gone' && 'HTTP 404',
+  ];
+  return layout({
+    icon,
+    mention: authors,
+    lines: [
+      [{ bold: label }, ' · ', hasPr ? pullRequestPart(prLink, 'the platform sent no link') : work],
+      lines[kind],
+      hasPr && previewText(thread),
+    ],
+    small: [
+      upperFirst(facts.filter(Boolean).join(' · ')),
+      mayRetry && count > 1 && '[Try again] sends the last one.',
+    ],
+    buttons: [hasPr && open, buttons[kind], hasPr && previewButton(thread)],
+  });
 }
 
 function sendProblemBelow(thread: ThreadRun, problem: SendProblem): Below {
@@ -194,53 +190,61 @@ function sendProblemBelow(thread: ThreadRun, problem: SendProblem): Below {
   };
 }
 
-/** Returns the message about a send that failed, or whose result is unknown. */
+/** Returns the message about a send that failed, or whose result is unclear. Once answered, it quotes nothing. */
 export function sendProblemMessage(thread: ThreadRun, problem: SendProblem): Message {
   const { answer, excerpt, why } = problem;
   if (answer === undefined)
-    return why === 'unknown' ? unknownSendMessage(thread, problem) : notSentMessage(thread, problem, why);
+    return why === 'unknown' ? unclearSendMessage(thread, problem) : notSentMessage(thread, problem, why);
   const name = personName(answer.by.name);
-  // Only an unclear send can be left as it is.
+  if (answer.action === 'late')
+    return message(["The agent got this request after all: the platform's answer came late."]);
+  // Nothing else shows the outcome of a request that stays unclear.
   if (answer.action === 'leave')
-    return message([`${name} chose not to send it again: ${quoted(excerpt)} got no clear answer.`]);
-  const result = why === 'unknown' ? 'got no clear answer' : 'was not sent';
-  return message([`${name} chose to send ${quoted(excerpt)} again. It ${result} at first.`]);
+    return layout({
+      icon: '➖',
+      lines: [[{ bold: 'Not sent again' }, ` · it's unclear whether the agent got ${quotedShort(excerpt)}`]],
+      small: [`Decided by ${name}`],
+    });
+  const unclear = `It was unclear whether the agent got this request. ${name} sent it anyway.`;
+  return message([why === 'unknown' ? unclear : `This request wasn't sent at first. ${name} sent it again.`]);
 }
 
-function unknownSendMessage(thread: ThreadRun, problem: SendProblem): Message {
+function unclearSendMessage(thread: ThreadRun, problem: SendProblem): Message {
   const { by, creates, excerpt } = problem;
   const { agentJobId, seen } = thread;
   const what = quotedShort(excerpt);
-  const question = creates ? `Was the job for ${what} created?` : `Did ${what} reach the agent?`;
+  const question = creates ? `Was the agent job for ${what} created?` : `Did ${what} reach the agent?`;
   const isOpen = thread.state !== 'ended';
   const button = (label: string, action: string, more: Partial<ButtonParts> = {}) =>
     isOpen && { ...sendProblemButton(thread, problem, label, action), ...more };
   const confirm = {
-    title: 'Send it again?',
+    title: 'Send it anyway?',
     text: creates ? 'This may create a second job.' : 'It may arrive twice.',
-    yes: 'Send again',
+    yes: LABELS.sendAnyway,
     no: 'Cancel',
   };
   return layout({
-    icon: '⚠️',
+    icon: '❔',
     mention: [by],
-    lines: [`${question} The platform gave no clear answer.`],
+    lines: [
+      [{ bold: question }, ' The platform gave no clear answer.'],
+      creates && [
+        `Look in its dashboard first. If the job is there, ${isOpen ? `choose [${LABELS.dontSend}], then ` : ''}type `,
+        { code: '/docs-agent follow <job id>' },
+        '.',
+      ],
+    ],
     small: [
       seen && [
         `The job's state: ${sanitizeUserText(seen.rawStatus, 40) || seen.status}, seen `,
         // The message changes only with the minute, though each poll sees the job.
         { time: Math.floor(seen.atMs / MINUTE_MS) * MINUTE_MS, format: '{ago}' },
       ],
-      creates && [
-        `Look in the platform's dashboard first. If the job is there, ${isOpen ? 'choose [Leave it] and ' : ''}type `,
-        { code: '/docs-agent follow <job id>' },
-        '.',
-      ],
     ],
     buttons: [
-      agentJobId !== undefined && button('Check now', agentActions.checkJob, { style: 'primary' }),
-      acceptsInstructions(thread) && button('Send again', agentActions.sendAgain, { confirm }),
-      button('Leave it', agentActions.leave),
+      agentJobId !== undefined && button(LABELS.checkNow, agentActions.checkJob, { style: 'primary' }),
+      acceptsInstructions(thread) && button(LABELS.sendAnyway, agentActions.sendAnyway, { confirm }),
+      button(LABELS.dontSend, agentActions.leave),
     ],
   });
 }
@@ -255,38 +259,43 @@ function notSentMessage(
 ): Message {
   const { adminsAlerted, by, creates, excerpt, reason = '' } = problem;
   const reasons: Record<typeof why, Line> = {
-    refused: creates ? 'The platform refused to create it.' : 'The platform refused it.',
-    key: `My platform key was rejected; ${keyRemedyText(adminsAlerted)}.`,
-    forbidden: `The platform doesn't let me ${creates ? 'create agent jobs' : 'instruct this job'} (403).`,
+    refused: creates ? 'The platform refused to create the job.' : 'The platform refused this request.',
+    key: `${keyRejectedText(adminsAlerted)}.`,
+    forbidden: `The platform doesn't let me ${creates ? 'create agent jobs' : 'ask the agent in this job'}.`,
     down: "The docs platform isn't answering. Try again in a little while.",
-    project: `${projectMissingText(thread)}. Ask the people who run Docket.`,
-    archived: archivedParts(thread.seen, 'This job'),
-    gone: 'The platform does not know this job (404).',
+    project: `${projectMissingText(thread)}. Ask your Docket admins.`,
+    archived: archivedText(thread.seen),
+    gone: "The platform doesn't know this job.",
     unsupported: [
       "This platform doesn't let me create agent jobs. Create one in its dashboard, then type ",
       { code: '/docs-agent follow <job id>' },
       '.',
     ],
   };
-  const not = creates ? 'The job was not created' : 'Not sent';
+  const codes: Partial<Record<typeof why, string>> = { forbidden: 'HTTP 403', gone: 'HTTP 404' };
   return layout({
     icon: '❌',
     // The message about a refused job is private, and mentions nobody.
     mention: isJobRefused(problem) ? [] : [by],
-    lines: [`${not}: ${quoted(excerpt)}`, reasons[why], singleLine(reason) && platformReasonText(reason)],
+    lines: [
+      [{ bold: creates ? 'Job not created' : 'Not sent' }, ` · ${quoted(excerpt)}`],
+      reasons[why],
+      singleLine(reason) && platformReasonText(reason),
+    ],
+    small: [codes[why]],
     buttons: remedyButtons(thread, problem),
   });
 }
 
 function remedyButtons(thread: ThreadRun, problem: SendProblem): ButtonParts[] {
-  if (isJobRefused(problem)) return [threadButtonOf(thread, 'Try again', agentActions.tryAgain)];
+  if (isJobRefused(problem)) return [threadButtonOf(thread, LABELS.tryAgain, agentActions.tryAgain)];
   if (thread.state === 'ended') return [];
   if (problem.why === 'gone' || thread.notFound) return [checkButton(thread), stopButton(thread)];
   if (problem.why === 'archived' || !acceptsInstructions(thread)) return [checkButton(thread)];
-  return [sendProblemButton(thread, problem, 'Send again', agentActions.sendAgain)];
+  return [sendProblemButton(thread, problem, LABELS.tryAgain, agentActions.sendAgain)];
 }
 
-/** What delays instructions: a limit, or a platform that does not answer. */
+/** What delays requests: a limit, or a platform that does not answer. Once it is over, the message goes. */
 function delayMessages(thread: ThreadRun): Below[] {
   const { limit, retry, state } = thread;
   const messages: Below[] = [];
@@ -295,15 +304,12 @@ function delayMessages(thread: ThreadRun): Below[] {
     // One that is tried again still waits for the limit.
     const waiting = by ? waitingOf(thread) : unsentOf(thread);
     const hasEnded = waiting.length === 0 || state === 'ended';
-    // If nobody discarded them, they were sent or the thread has ended: the text fits both.
-    const end = by
-      ? `${personName(by.name)} discarded what was waiting.`
-      : 'Nothing is waiting for the limit now.';
+    const end = by ? `${personName(by.name)} discarded what was waiting.` : 'Nothing is waiting any more.';
     messages.push({
       name: `limit.${limit.n}`,
       kind: hasEnded ? 'state' : 'ending',
       ...(hasEnded ? { repost: false } : { lasting: true }),
-      ...(hasEnded && by && { interactive: true }),
+      ...(hasEnded && (by ? { interactive: true } : { retracted: true })),
       message: hasEnded ? message([end]) : limitMessage(thread, limit, waiting),
       fallbackRecipient: (waiting[0]?.by ?? thread.owner).id,
     });
@@ -312,12 +318,17 @@ function delayMessages(thread: ThreadRun): Below[] {
     const [first] = unsentOf(thread);
     const isOver = retry.expired || first === undefined || state === 'ended';
     const { creates, excerpt } = first ?? {};
-    const what = `${creates ? 'the job for ' : ''}${quotedShort(excerpt)} is not ${creates ? 'created' : 'sent'} yet`;
-    const text = isOver
+    const label = creates ? 'Job not created yet' : 'Not sent yet';
+    const now = "The docs platform isn't answering. I'll keep trying.";
+    const lines = isOver
       ? // It is true whether it was finally sent or not.
-        "The docs platform didn't answer for a while."
-      : `The docs platform isn't answering, so ${what}. I'll keep trying.`;
-    messages.push({ name: `retry.${retry.sinceMs}`, kind: 'progress', message: message([text]) });
+        ["The docs platform didn't answer for a while."]
+      : [[{ bold: label }, ` · ${quotedShort(excerpt)}`], now];
+    const message = layout({ icon: '🕒', lines });
+    messages.push({
+      ...{ name: `retry.${retry.sinceMs}`, kind: 'progress', message },
+      ...(isOver && { retracted: true }),
+    });
   }
   return messages;
 }
@@ -329,34 +340,33 @@ const MINUTE_MS = 60_000;
 function limitMessage(thread: ThreadRun, { perHour, untilMs }: Limit, waiting: Instruction[]): Message {
   const [first, ...others] = waiting;
   const isOne = first !== undefined && others.length === 0;
-  const kept = isOne
-    ? `${quoted(first.excerpt)} (${personName(first.by.name)})`
-    : countOf(waiting.length, 'instruction');
+  const what = isOne ? quotedShort(first.excerpt) : countOf(waiting.length, 'request');
+  const whose = thread.project === 'default' ? 'This project' : sanitizeUserText(thread.project, 60);
+  const used = countOf(perHour ?? 0, first?.creates ? 'new agent job' : 'request');
   const why =
     perHour === undefined
-      ? "The platform's limit is reached."
-      : `${countOf(perHour, 'instruction')} an hour ${perHour === 1 ? 'is' : 'are'} used up for this project.`;
-  const label = isOne ? 'Discard' : 'Discard all';
+      ? "The platform's limit is reached"
+      : `${whose} has used its ${used}${first?.creates ? '' : ' to the agent'} for this hour`;
   const ids = waiting.map(({ id }) => id);
+  const discard = threadButtonOf(thread, 'Discard', agentActions.discard, ids, first?.attempt);
   const confirm = {
     title: 'Discard all?',
     // Some of them may be other people's.
-    text: 'The waiting instructions, from everyone, will not be sent.',
+    text: "The waiting requests, from everyone, won't be sent.",
     yes: 'Discard all',
     no: 'Keep them',
   };
   // Each answer gives a slightly different time: the message changes only with its minute.
   const minuteMs = Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS;
-  const until: Part[] = [' until about ', { time: minuteMs, format: '{time}' }, ` · ${kept}`];
+  const until: Part[] = [
+    ` · ${what} · I'll send ${isOne ? 'it' : 'them'} from about `,
+    { time: minuteMs, format: '{time}' },
+  ];
   return layout({
     icon: '🕒',
-    lines: [[{ bold: 'Kept' }, ...until], why],
-    buttons: [
-      {
-        ...threadButtonOf(thread, label, agentActions.discard, ids, first?.attempt),
-        ...(!isOne && { confirm }),
-      },
-    ],
+    lines: [[{ bold: 'Waiting' }, ...until]],
+    small: [isOne && `Requested by ${personName(first.by.name)}`, why],
+    buttons: [isOne ? discard : { ...discard, confirm }],
   });
 }
 
@@ -364,7 +374,14 @@ function limitMessage(thread: ThreadRun, { perHour, untilMs }: Limit, waiting: I
 function brokenMessages(thread: ThreadRun): Below[] {
   const { ended, owner } = thread;
   if (ended?.why !== 'broken') return [];
-  const sentence = `I stopped following ${jobName(thread)}: something broke on my side.${unsentText(ended.unsent)}${refText(ended.ref)}`;
-  const message = layout({ icon: '❌', mention: [owner], lines: [sentence] });
+  const message = layout({
+    icon: '❌',
+    mention: [owner],
+    lines: [
+      [{ bold: 'Stopped by an error' }, ` · ${jobName(thread)}`],
+      `Something broke on my side, so I stopped following this job.${unsentText(ended.unsent)}`,
+    ],
+    small: [refText(ended.ref)],
+  });
   return [{ name: 'broken', kind: 'ending', message, fallbackRecipient: owner.id }];
 }

@@ -8,16 +8,17 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../../slack/text.ts';
-import { buttonUrl, shortId } from '../../wording-view.ts';
+import { siteActions } from '../../site/record.ts';
+import { buttonUrl, LABELS, personName, shortId } from '../../wording-view.ts';
 import type { Background } from '../background.ts';
 import { agentActions, threadButtonOf } from './buttons.ts';
 import { type ThreadRun, unsentOf, waitingOf } from './record.ts';
 
-/** The beginning of an instruction, in quotes. */
+/** The beginning of a request, in quotes. */
 export function quoted(excerpt: string | undefined, max = 80): string {
   // Quotes inside would look like the end of the quotation.
   const text = bidiIsolate(cutAtWord(singleLine(excerpt ?? '').replace(/["“”„«»]/gu, "'"), max));
-  return text === '' ? 'an instruction' : `"${text}"`;
+  return text === '' ? 'a request' : `"${text}"`;
 }
 
 /** The same, short enough that a notification still shows the words after it. */
@@ -26,13 +27,13 @@ export const quotedShort = (excerpt: string | undefined) => quoted(excerpt, 40);
 /** What the agent does not get from a reply. */
 export const LEFT_OUT_TEXT = "I can't pass files or previews of private messages on to the agent.";
 
-/** To the author of a text longer than an instruction may be. */
+/** To the author of a text longer than a request may be. */
 export const tooLongText = (characters: number, most: number) =>
   `That is ${formatCount(characters)} characters; the agent gets up to ${formatCount(most)} at once.`;
 
-/** To the author of an instruction when too many wait. */
+/** To the author of a request when too many wait. */
 export const tooManyText = (most: number) =>
-  `${countOf(most, 'instruction')} of this thread ${most === 1 ? 'is' : 'are'} already waiting or held. This one was not accepted; send it again later.`;
+  `${countOf(most, 'request')} of this thread ${most === 1 ? 'is' : 'are'} already waiting or held, so I didn't take this one. Send it again later.`;
 
 /** To the person who switched the mode by a click or a command. The thread may have another mode already. */
 export const modeText = (mode: string | undefined) =>
@@ -40,27 +41,34 @@ export const modeText = (mode: string | undefined) =>
     ? 'From now on, every reply goes to the agent, unless it starts with "aside".'
     : 'From now on, only replies that mention @Docket go to the agent.';
 
-/** The messages that may go along with an instruction: "the newest 12 messages above". */
-export function backgroundName({ count, isCut, isWholeThread }: Omit<Background, 'text'>): string {
-  const other = isWholeThread ? 'other ' : '';
-  const many = count === 1 ? `${other}message` : `${formatCount(count)} ${other}messages`;
-  return `the ${isCut ? 'newest ' : ''}${many} ${isWholeThread ? 'of the thread' : 'above'}`;
+/** The messages that may be sent with a request: "the newest 12 earlier messages". */
+export function backgroundName({ count, isCut, isWholeThread }: Omit<Background, 'text' | 'newest'>): string {
+  const what = isWholeThread ? 'other' : 'earlier';
+  const many = count === 1 ? `${what} message` : `${formatCount(count)} ${what} messages`;
+  return `the ${isCut ? 'newest ' : ''}${many}${isWholeThread ? ' of the thread' : ''}`;
 }
+
+export const sendWithLabel = ({ count }: Background) => `Send with ${countOf(count, 'message')}`;
+
+/** Why earlier messages are not sent, without a full stop; empty if all can be. */
+export const leftOutText = (leftOut: Background['leftOut']) =>
+  leftOut &&
+  { unread: "I can't read the earlier messages", apps: "I don't send messages from apps" }[leftOut];
 
 /** " and 2 more"; empty if there are no more. */
 export const andMoreText = (more: number) => (more > 0 ? ` and ${formatCount(more)} more` : '');
 
-/** How many instructions wait. One that is tried again still does, so that messages do not change with each try. */
+/** How many requests wait. One that is tried again still does, so that messages do not change with each try. */
 export const waitingCount = (thread: ThreadRun) =>
   (thread.limit || thread.retry ? unsentOf(thread) : waitingOf(thread)).length;
 
-/** "2 instructions waiting"; empty if none waits. */
+/** "2 requests waiting"; empty if none waits. */
 export function waitingText(thread: ThreadRun): string {
   const many = waitingCount(thread);
-  return many === 0 ? '' : `${countOf(many, 'instruction')} waiting`;
+  return many === 0 ? '' : `${countOf(many, 'request')} waiting`;
 }
 
-/** The name of a job: its first instruction if it was made here, else its source. */
+/** The name of a job: its first request if it was made here, else its source. */
 export const jobName = (thread: Pick<ThreadRun, 'agentJobId' | 'seen' | 'title'>): string =>
   thread.title === undefined || thread.title === '' ? sourceName(thread) : sanitizeUserText(thread.title, 60);
 
@@ -83,23 +91,33 @@ function repositoryName(address: string): string {
 export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
   const url = buttonUrl(prLink);
   if (url === undefined) return [];
-  return [{ label: 'Open pull request', action: agentActions.openPullRequest, url }];
+  return [{ label: LABELS.openPullRequest, action: agentActions.openPullRequest, url }];
 }
 
-/** Builds a preview of the job's branch; false if the branch is unknown, or the platform makes no previews. */
-export const previewButton = (thread: ThreadRun): ButtonParts | false =>
-  thread.previews === true &&
-  thread.seen?.ref !== undefined &&
-  threadButtonOf(thread, 'Preview', agentActions.preview);
+/**
+ * Opens the preview of the agent's latest work, or builds one; false while it is being built, if the branch is unknown,
+ * or if the platform makes no previews.
+ */
+export function previewButton(thread: ThreadRun): ButtonParts | false {
+  const { preview, previews, seen } = thread;
+  const url = buttonUrl(preview?.url);
+  if (url !== undefined) return { label: LABELS.openPreview, action: siteActions.open, url };
+  if (preview?.isBuilding || previews !== true || seen?.ref === undefined) return false;
+  return threadButtonOf(thread, 'Build preview', agentActions.preview);
+}
 
-/** " 2 instructions were not sent."; empty if there are none. */
+/** Says that a preview is being built; empty if none is. */
+export const previewText = ({ preview }: ThreadRun) =>
+  preview?.isBuilding ? `The preview for ${personName(preview.by.name)} is on its way.` : '';
+
+/** " 2 requests weren't sent."; empty if there are none. */
 export const unsentText = (many: number) =>
-  many === 0 ? '' : ` ${countOf(many, 'instruction')} ${many === 1 ? 'was' : 'were'} not sent.`;
+  many === 0 ? '' : ` ${countOf(many, 'request')} ${many === 1 ? "wasn't" : "weren't"} sent.`;
 
 /** " after 6 h"; empty if nobody knows how long. */
 export const afterText = (afterMs: number | undefined) =>
   afterMs === undefined ? '' : ` after ${formatDuration(afterMs)}`;
 
-/** " ref 7f3c": finds one of our errors in the log. */
+/** "ref 7f3c": finds one of our errors in the log. */
 export const refText = (ref: string | undefined) =>
-  ref === undefined ? '' : ` ref ${sanitizeUserText(ref, 20)}`;
+  ref === undefined ? '' : `ref ${sanitizeUserText(ref, 20)}`;

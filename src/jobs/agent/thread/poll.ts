@@ -1,7 +1,7 @@
 import type { DocsApi } from '../../../docs-api/client.ts';
 import type { AgentJob } from '../../../docs-api/operations.ts';
 import type { JobContext } from '../../context.ts';
-import { type StepResult, save } from '../../job.ts';
+import { save } from '../../job.ts';
 import { isUnknownJob, nextPollMs, pollJob } from '../../polling.ts';
 import { previewAlias, previewSupport } from '../../site/record.ts';
 import { saveChanges } from './publish.ts';
@@ -39,10 +39,7 @@ export async function lookUpNamedJob(thread: ThreadRun, context: JobContext) {
 }
 
 /** Polls the job if that is due. Returns the save of its result, or in how many milliseconds a poll is due. */
-export async function pollWhenDue(
-  thread: ThreadRun,
-  context: JobContext,
-): Promise<StepResult<ThreadRun> | number> {
+export async function pollWhenDue(thread: ThreadRun, context: JobContext) {
   const { now, random, timing } = context;
   const round = openRoundOf(thread);
   if (thread.agentJobId === undefined || thread.state === 'ended') return Infinity;
@@ -108,7 +105,7 @@ export function applyPoll(thread: ThreadRun, job: AgentJob, atMs: number, graceM
  * request, the snapshot has none.
  */
 export function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs: number): JobSnapshot {
-  const { status, rawStatus, repository, ref, model, prLink, archivedAt } = job;
+  const { status, rawStatus, repository, ref, model, prLink, createdAt, archivedAt } = job;
   return {
     status,
     rawStatus,
@@ -116,6 +113,7 @@ export function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs:
     ref: ref ?? before?.ref,
     model: model ?? before?.model,
     prLink: status === 'completed' ? prLink : (prLink ?? before?.prLink),
+    createdAtMs: createdAt ?? before?.createdAtMs,
     archivedAtMs: archivedAt,
     atMs,
   };
@@ -128,9 +126,9 @@ export function snapshotOf(job: AgentJob, before: JobSnapshot | undefined, atMs:
 function foundRound(thread: ThreadRun, { status, atMs }: JobSnapshot): ThreadRound | undefined {
   const last = thread.rounds.at(-1);
   if (last?.ending?.kind === 'gaveUp' && status !== 'unknown') {
-    const { sinceMs, prBefore, authors } = last;
+    const { sinceMs, prBefore, authors, count, last: request } = last;
     const sentAtMs = status === 'active' ? atMs : last.sentAtMs;
-    return newRound(thread, { sinceMs, sentAtMs, prBefore, authors, found: true });
+    return newRound(thread, { sinceMs, sentAtMs, prBefore, authors, count, last: request, found: true });
   }
   if (status !== 'active') return undefined;
   return newRound(thread, { sinceMs: atMs, sentAtMs: atMs, authors: [thread.owner], found: true });
@@ -182,7 +180,9 @@ function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): T
     if (one.state !== 'working' || one.round !== round.n) return one;
     return { ...one, state: 'sent', ...(one.origin && { ending }) };
   });
-  return putRound({ ...thread, instructions }, { ...round, ending });
+  // A preview that is being built comes as an event, which says whether it shows this round.
+  const preview = thread.preview?.isBuilding ? thread.preview : undefined;
+  return putRound({ ...thread, instructions, preview }, { ...round, ending });
 }
 
 function endingOf(seen: JobSnapshot, prBefore: string | undefined): RoundEnding {

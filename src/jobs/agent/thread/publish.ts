@@ -34,10 +34,23 @@ export async function showRest(run: ThreadRun, context: JobContext): Promise<Ste
     if (origin && !origin.final) await context.figures.addAsk(origin.digest, run.id);
   const ephemeral = await postEphemeral(run, context);
   if (typeof ephemeral !== 'number') return save(ephemeral);
+  const question = openQuestion(run, context.now());
+  if (typeof question !== 'number') return save(question);
   const reaction = await setReaction(run, context);
   if (typeof reaction !== 'number') return save(reaction);
   const next = markFinal(run);
-  return next === run ? Math.min(ephemeral, reaction) : save(next);
+  return next === run ? Math.min(ephemeral, question, reaction) : save(next);
+}
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Opens a question about earlier messages to all, a day after its author was asked. Returns as `postEphemeral` does. */
+function openQuestion(thread: ThreadRun, nowMs: number): ThreadRun | number {
+  const held = thread.instructions.find(({ state, question }) => state === 'held' && question);
+  if (held?.question === undefined || held.question.isOpenToAll) return Infinity;
+  const question = { ...held.question, isOpenToAll: true };
+  const inMs = question.askedAtMs + DAY_MS - nowMs;
+  return inMs > 0 ? inMs : updateInstruction(thread, held.id, { question });
 }
 
 /** Posts the first ephemeral. Returns the thread without it, or the milliseconds to wait. */

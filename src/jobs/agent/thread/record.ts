@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { userMessage } from '../../../slack/reply.ts';
-import { INDEXED, runBase } from '../../../store/runs.ts';
+import { INDEXED, type RunStore, runBase } from '../../../store/runs.ts';
 import { pollFailure } from '../../polling.ts';
 import { person, type Visible, type VisibleKind } from '../../visibility.ts';
 import { background, conversation } from '../background.ts';
@@ -36,6 +36,7 @@ const jobSnapshot = z.object({
   ref: z.string().optional(),
   model: z.string().optional(),
   prLink: z.string().optional(),
+  createdAtMs: z.number().optional(),
   archivedAtMs: z.number().optional(),
   atMs: z.number(),
 });
@@ -64,8 +65,8 @@ const sendProblem = z.object({
   adminsAlerted: z.boolean().optional(),
   /** Its message is final, unless an `answer` changes it. */
   final: z.boolean().optional(),
-  /** The decision and its author. */
-  answer: z.object({ by: person, action: z.enum(['sendAgain', 'leave']) }).optional(),
+  /** The decision and its author. `late`: the platform has answered, so the instruction did arrive. */
+  answer: z.object({ by: person, action: z.enum(['sendAgain', 'leave', 'late']) }).optional(),
 });
 
 /** States of an instruction that nothing changes any more. */
@@ -101,7 +102,11 @@ const instruction = z.object({
   conversation: conversation.optional(),
   /** The messages that go along. While the instruction is held, its author is asked about them. */
   background: background.optional(),
+  /** The question about them. `isHere`: they are messages of this thread. `isOpenToAll`: its author let a day pass. */
+  question: z.object({ askedAtMs: z.number(), isHere: z.boolean(), isOpenToAll: z.boolean() }).optional(),
   state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...FINISHED]),
+  /** The number of its latest call, as the thread's `sends` counts them. */
+  send: z.number().int().optional(),
   /** Counts the sends that a person requested. */
   attempt: z.number().int().default(1),
   /** Why the send of an attempt failed, or that its result is unknown. */
@@ -155,9 +160,9 @@ const ephemeral = z.object({
   kind: z.enum([
     ...(['question', 'files', 'edited', 'notPermitted', 'noLongerAllowed', 'tooEmpty', 'tooLong'] as const),
     ...(['tooMany', 'help', 'mode', 'followsAlready', 'badFollow', 'lateMention', 'stopped'] as const),
-    ...(['over', 'status'] as const),
+    ...(['over', 'status', 'leftOut'] as const),
   ]),
-  /** The id of an instruction or a job, a mode, or a contact. */
+  /** The id of an instruction or a job, a mode, a contact, or what was left out of a background. */
   about: z.string().optional(),
   excerpt: z.string().optional(),
   /** Where it is posted, if not in the followed thread. */
@@ -178,6 +183,11 @@ const sendLimit = z.object({
   untilMs: z.number(),
   /** The person who discarded the waiting instructions. */
   discardedBy: person.optional(),
+});
+
+/** A preview of the job's branch, by its run, and who asked for it. It has a `url` if it shows the agent's latest work. */
+const preview = z.object({
+  ...{ run: z.string(), by: person, isBuilding: z.boolean(), url: z.string().optional() },
 });
 
 /** A Slack thread that follows an agent job. Its messages are functions of this record, see `view.ts`. */
@@ -228,8 +238,8 @@ export const threadRun = runBase.extend({
     .optional(),
   /** Which replies are instructions. */
   mode: z.enum(['auto', 'all', 'mention']),
-  /** A person other than the owner has written here. */
-  hasOtherAuthors: z.boolean().default(false),
+  /** When a person other than the owner last wrote here. After a quiet day, it lapses with the owner's next reply. */
+  othersAtMs: z.number().optional(),
   /** Each person's answer whether their replies are instructions, by user id. */
   answers: z.record(z.string(), z.enum(['always', 'mention'])).default({}),
   /** The latest messages that were deleted before they were known. */
@@ -246,6 +256,7 @@ export const threadRun = runBase.extend({
   seen: jobSnapshot.optional(),
   /** Whether the platform makes previews, as far as Docket knows. */
   previews: z.boolean().optional(),
+  preview: preview.optional(),
   /** The platform does not know the job. */
   notFound: z.boolean().optional(),
   /** The job is polled while a round is open, or a person waits. */
@@ -292,6 +303,8 @@ export const threadEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('sentElsewhere'), atMs: z.number() }),
   /** The platform turned out to make no previews. */
   z.object({ kind: z.literal('noPreviews') }),
+  /** A preview began, or ended. */
+  preview.extend({ kind: z.literal('preview') }),
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;
 
@@ -316,8 +329,15 @@ export const isJobRefused = ({ why, creates }: Pick<SendProblem, 'why' | 'create
 export const isRetracted = ({ ended }: Pick<ThreadRun, 'ended'>) => ended?.why === 'jobRefused';
 
 /** The fields that the index of threads stores. */
-export const listedThread = threadRun.pick(INDEXED);
+const listedThread = threadRun.pick(INDEXED);
 export type ListedThread = z.infer<typeof listedThread>;
+
+/** Returns the followed threads of a workspace from their index, latest first. Damaged entries are left out. */
+export async function listThreads({ indexed }: Pick<RunStore, 'indexed'>, teamId: string) {
+  const entries = await indexed<ThreadRun>('agent-thread', teamId);
+  const threads = entries.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
+  return threads.sort((one, other) => other.sinceMs - one.sinceMs);
+}
 
 /** The round that has not ended. */
 export const openRoundOf = ({ rounds }: ThreadRun) => rounds.findLast(({ ending }) => ending === undefined);
@@ -334,6 +354,10 @@ export const waitingOf = ({ instructions }: ThreadRun) =>
 /** Whether the author of this reply is asked if it is for the agent. */
 export const isHeldReply = ({ state, background }: Instruction) =>
   state === 'held' && background === undefined;
+
+/** Whether this person may answer the question about its background: after a day, others decide about what they see. */
+export const mayAnswer = ({ by, question }: Instruction, userId: string, isAlone: boolean) =>
+  by.id === userId || (question?.isOpenToAll === true && (isAlone || question.isHere));
 
 /** The held replies of one person. */
 export const heldOf = ({ instructions }: ThreadRun, userId: string) =>
@@ -357,8 +381,8 @@ export const acceptsInstructions = ({ notFound: gone, seen }: ThreadRun) =>
  * Whether this is an owner whose replies are instructions because nobody else has written here. Such a person is asked
  * about each reply separately, and each answer is about that reply alone.
  */
-export const isSoleAuthor = ({ mode, owner, hasOtherAuthors }: ThreadRun, userId: string) =>
-  mode === 'auto' && owner.id === userId && !hasOtherAuthors;
+export const isSoleAuthor = ({ mode, owner, othersAtMs }: ThreadRun, userId: string) =>
+  mode === 'auto' && owner.id === userId && othersAtMs === undefined;
 
 /** Returns the data that decides who may see a thread. */
 export const visibleThread = ({ owner, ...thread }: ListedThread): Visible => ({

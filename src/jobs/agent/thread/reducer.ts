@@ -1,3 +1,4 @@
+import { retention } from '../../../runtime/timing.ts';
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import type { Person } from '../../visibility.ts';
@@ -10,8 +11,10 @@ import {
   heldOf,
   type Instruction,
   isFinished,
+  isHeldReply,
   isPending,
   isSoleAuthor,
+  mayAnswer,
   newInstruction,
   type ReplyEvent,
   type ThreadClick,
@@ -46,27 +49,22 @@ const QUESTION_TTL_MS = 10 * 60_000;
 /** Returns the thread after an event. Returns the same thread if nothing changes, as after a repeated event. */
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   if (event.kind === 'instruct') return applyModal(thread, event, context);
-  if (thread.state === 'ended') return answerAfterEnd(thread, event, context);
+  if (event.kind === 'preview') return applyPreview(thread, event, context);
+  if (thread.state === 'ended') {
+    // Only people who mention Docket get an ephemeral.
+    const isMention = event.kind === 'reply' && event.mentionsBot;
+    return isMention ? addReplyEphemeral(thread, event.ts, context.author, { kind: 'over' }) : thread;
+  }
   if (event.kind === 'clicked') return applyClick(thread, event);
   if (event.kind === 'reply') return applyReply(thread, event, context);
   if (event.kind === 'edited') return applyEdit(thread, event, context);
   if (event.kind === 'sentElsewhere') return addSend(thread, event.atMs);
   if (event.kind === 'noPreviews') return { ...thread, previews: false };
   const one = findInstruction(thread, event.ts);
-  return one ? withdraw(thread, one) : noteDeletion(thread, event.ts);
+  if (one) return withdraw(thread, one);
+  // Slack may deliver such a message again, later.
+  return { ...thread, deleted: [...(thread.deleted ?? []), event.ts].slice(-MAX_DELETED) };
 }
-
-/** Only people who mention Docket get an ephemeral. */
-const answerAfterEnd = (thread: ThreadRun, event: ThreadEvent, { author }: EventContext) =>
-  event.kind === 'reply' && event.mentionsBot
-    ? addReplyEphemeral(thread, event.ts, author, { kind: 'over' })
-    : thread;
-
-/** Keeps the latest deletions of unknown messages: Slack may deliver such a message again, later. */
-const noteDeletion = (thread: ThreadRun, ts: string): ThreadRun => ({
-  ...thread,
-  deleted: [...(thread.deleted ?? []), ts].slice(-MAX_DELETED),
-});
 
 const MAX_DELETED = 20;
 
@@ -76,33 +74,45 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   const { ts, mentionsBot, mentionsOthers } = event;
   const isBeforeRequest = before.asked.ts !== undefined && Number(ts) <= Number(before.asked.ts);
   if (findInstruction(before, ts) || isBeforeRequest || before.deleted?.includes(ts)) return before;
-  const thread = event.user === before.owner.id ? before : { ...before, hasOtherAuthors: true };
+  const writtenAtMs = tsToMs(ts);
+  const atMs = Number.isFinite(writtenAtMs) ? writtenAtMs : nowMs;
   const parsed = parseThreadText(text);
-  const decision = mentionsBot ? 'take' : decideReply(thread, author.id, mentionsOthers);
+  const quiet = mentionsBot || isTalk(parsed) ? undefined : afterQuiet(before, event.user, atMs);
+  const thread = quiet ?? (event.user === before.owner.id ? before : { ...before, othersAtMs: atMs });
+  const isUnclear = mentionsOthers || quiet !== undefined;
+  const decision = mentionsBot ? 'take' : decideReply(thread, author.id, isUnclear);
   const isTaken = decision === 'take';
   const answer = (ephemeral: EphemeralContent) => addReplyEphemeral(thread, ts, author, ephemeral);
   if (parsed.kind === 'aside' || parsed.kind === 'smallTalk') return thread;
   // The card shows the job's state to everybody.
   if (parsed.kind === 'status') return answer({ kind: 'status' });
   if (decision === 'ignore') return thread;
-  if (!author.may) return isTaken ? refuseAuthor(thread, ts, mentionsBot, context) : thread;
+  if (!author.may) return isTaken ? refuseAuthor(thread, event, context) : thread;
   if (mentionsBot && parsed.kind === 'command') return applyCommand(thread, ts, parsed.command, context);
   if (mentionsBot && parsed.kind === 'follow') return answer({ kind: 'followsAlready', about: parsed.jobId });
   if (mentionsBot && parsed.kind === 'badFollow') return answer({ kind: 'badFollow' });
   // Files without text, among people, are not a question.
   if (parsed.kind === 'empty') return isTaken ? answer({ kind: 'tooEmpty' }) : thread;
-  const state = isTaken ? 'waiting' : 'held';
+  const state = isTaken && !('maybeTalk' in parsed) ? 'waiting' : 'held';
   const rejection = rejectionOf(thread, text, context, state);
   if (rejection !== undefined) return answer(rejection);
   const by = { id: author.id, name: author.name };
-  const writtenAtMs = tsToMs(ts);
-  const atMs = Number.isFinite(writtenAtMs) ? writtenAtMs : nowMs;
   const conversation = conversationAbove(before);
   const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, conversation, state });
   const next = addInstruction(thread, one);
-  if (isTaken || hasOpenQuestion(thread, author.id, nowMs)) return next;
+  if (state === 'waiting' || hasOpenQuestion(thread, author.id, nowMs)) return next;
   const { excerpt } = one;
   return addEphemeral(next, { id: `question ${ts}`, to: by.id, kind: 'question', about: ts, excerpt });
+}
+
+/** After a day without messages of others, the owner's replies count again, once the owner has answered for one. */
+const QUIET_MS = 24 * 3_600_000;
+
+/** If this reply of the owner's ends such a day, returns the thread as if others had not written. */
+function afterQuiet({ othersAtMs = Infinity, ...thread }: ThreadRun, userId: string, atMs: number) {
+  const { [thread.owner.id]: answer, ...answers } = thread.answers;
+  const mayCount = thread.mode === 'auto' && thread.owner.id === userId && answer !== 'always';
+  return mayCount && atMs - othersAtMs > QUIET_MS ? { ...thread, answers } : undefined;
 }
 
 /** For the thread's first instruction, returns the conversation above the request to follow the job. */
@@ -114,53 +124,40 @@ function conversationAbove({ asked, instructions }: ThreadRun): Conversation | u
 }
 
 /** Decides whether a reply without a mention of Docket is an instruction; `hold`: its author is asked. */
-function decideReply(thread: ThreadRun, userId: string, mentionsOthers: boolean): 'take' | 'hold' | 'ignore' {
+function decideReply(thread: ThreadRun, userId: string, isUnclear: boolean): 'take' | 'hold' | 'ignore' {
   if (thread.mode === 'all') return 'take';
   if (thread.mode === 'mention') return 'ignore';
   const answer = thread.answers[userId];
   if (answer !== undefined) return answer === 'always' ? 'take' : 'ignore';
-  return isSoleAuthor(thread, userId) && !mentionsOthers ? 'take' : 'hold';
+  return isSoleAuthor(thread, userId) && !isUnclear ? 'take' : 'hold';
 }
 
 /** Returns the ephemeral about a text that is too long, or that too many instructions are already in this state. */
-function rejectionOf(
-  { instructions }: ThreadRun,
-  text: string,
-  { limits: { instructionCharacters, instructionsWaiting } }: EventContext,
-  state?: 'waiting' | 'held',
-): EphemeralContent | undefined {
+function rejectionOf(thread: ThreadRun, text: string, { limits }: EventContext, state?: 'waiting' | 'held') {
+  const { instructionCharacters: longest, instructionsWaiting: most } = limits;
   const [characters, excerpt] = [lengthOf(text), excerptOf(text)];
-  if (characters > instructionCharacters)
-    return { kind: 'tooLong', excerpt, characters, most: instructionCharacters };
-  const isFull = instructions.filter((one) => one.state === state).length >= instructionsWaiting;
-  return isFull ? { kind: 'tooMany', excerpt, most: instructionsWaiting } : undefined;
+  if (characters > longest) return { kind: 'tooLong' as const, excerpt, characters, most: longest };
+  const isFull = thread.instructions.filter((one) => one.state === state).length >= most;
+  return isFull ? { kind: 'tooMany' as const, excerpt, most } : undefined;
 }
 
 const hasOpenQuestion = (thread: ThreadRun, userId: string, nowMs: number) =>
   !isSoleAuthor(thread, userId) && heldOf(thread, userId).some(({ atMs }) => nowMs - atMs < QUESTION_TTL_MS);
 
 /** A person without the permission gets an ephemeral once, and again at each mention of Docket. */
-const refuseAuthor = (
-  thread: ThreadRun,
-  ts: string,
-  mentionsBot: boolean,
-  { author, contacts }: EventContext,
-) =>
-  addReplyEphemeral(thread, mentionsBot ? ts : author.id, author, { kind: 'notPermitted', about: contacts });
+function refuseAuthor(thread: ThreadRun, { ts, mentionsBot }: ReplyEvent, context: EventContext) {
+  const { author, contacts: about } = context;
+  return addReplyEphemeral(thread, mentionsBot ? ts : author.id, author, { kind: 'notPermitted', about });
+}
 
 /** A command does the same as the button of that name. */
-function applyCommand(
-  thread: ThreadRun,
-  ts: string,
-  command: ThreadCommand,
-  { author: { id, name }, nowMs: atMs }: EventContext,
-): ThreadRun {
-  const answer = (next: ThreadRun, content: EphemeralContent) =>
-    addReplyEphemeral(next, ts, { id, name }, content);
-  if (command === 'help') return answer(thread, { kind: 'help' });
-  const click = { about: [], attempt: 1, atMs, by: { id, name }, action: command };
-  const next = applyClick(thread, { kind: 'clicked', ...click });
-  return answer(next, command === 'stop' ? { kind: 'stopped' } : { kind: 'mode', about: next.mode });
+function applyCommand(thread: ThreadRun, ts: string, action: ThreadCommand, context: EventContext) {
+  const { author, nowMs: atMs } = context;
+  if (action === 'help') return addReplyEphemeral(thread, ts, author, { kind: 'help' });
+  const by = { id: author.id, name: author.name };
+  const next = applyClick(thread, { kind: 'clicked', action, about: [], attempt: 1, atMs, by });
+  if (action === 'stop') return addReplyEphemeral(next, ts, author, { kind: 'stopped' });
+  return addReplyEphemeral(next, ts, author, { kind: 'mode', about: next.mode });
 }
 
 type EphemeralContent = Omit<Ephemeral, 'id' | 'to'>;
@@ -183,7 +180,7 @@ function applyEdit(thread: ThreadRun, event: ReplyEvent, context: EventContext):
     return isUnsent ? thread : addReplyEphemeral(thread, ts, one.by, { kind: 'edited' });
   }
   if (isTalk(parseThreadText(text))) return withdraw(thread, one);
-  if (!context.author.may) return refuseAuthor(withdraw(thread, one), ts, mentionsBot, context);
+  if (!context.author.may) return refuseAuthor(withdraw(thread, one), event, context);
   const rejection = rejectionOf(thread, text, context);
   if (rejection !== undefined) return addReplyEphemeral(withdraw(thread, one), ts, context.author, rejection);
   const edited = updateInstruction(thread, ts, { text, excerpt: excerptOf(text) });
@@ -209,16 +206,32 @@ function applyModal(
   return addReplyEphemeral(origin ? addInstruction(thread, refused) : thread, id, by, rejection);
 }
 
+type PreviewEvent = Extract<ThreadEvent, { kind: 'preview' }>;
+
+/** The card shows the preview, and so does the message of the last round, unless that is so old that it has no record. */
+function applyPreview(thread: ThreadRun, event: PreviewEvent, { nowMs }: EventContext): ThreadRun {
+  const { kind: _, ...preview } = event;
+  const { isBuilding, run, url } = preview;
+  // A later preview may have begun.
+  if (!isBuilding && thread.preview?.run !== run) return thread;
+  const last = thread.rounds.at(-1);
+  const isRecent = nowMs - (last?.ending?.atMs ?? nowMs) < retention.runMs / 2;
+  const rounds = thread.rounds.map((one) => (one === last && isRecent ? { ...one, final: undefined } : one));
+  return { ...thread, rounds, preview: isBuilding || url ? preview : undefined };
+}
+
 /** Returns the thread after a click. Returns the same thread if the click is too late. */
 export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
   const { action, about, by } = click;
   if (action === 'send' || action === 'notForAgent' || action === 'always')
     return applyAnswer(thread, action, click);
-  if (action === 'sendWithBackground' || action === 'sendAlone') return applyBackgroundAnswer(thread, click);
-  if (action === 'discard') return discardWaiting(thread, about, by);
+  if (action === 'sendWithBackground' || action === 'sendAlone' || action === 'sendOnlyTheirs')
+    return applyBackgroundAnswer(thread, click);
+  if (action === 'discard' || action === 'cancel') return discardWaiting(thread, about, by);
   if (action === 'sendAgain' && about[0] === 'round')
     return resendLastOfRound(thread, Number(about[1]), click);
-  if (action === 'sendAgain' || action === 'leave') return resolveProblem(thread, click, action);
+  if (action === 'sendAgain' || action === 'sendAnyway') return resolveProblem(thread, click, 'sendAgain');
+  if (action === 'leave') return resolveProblem(thread, click, action);
   if (action === 'stop') return endThread(thread, { why: 'stopped', by });
   if (action === 'checkJob')
     return { ...thread, pollRequested: true, nextPollAtMs: thread.pollFailure?.nextMs ?? click.atMs };
@@ -246,7 +259,7 @@ function applyAnswer(
     action === 'notForAgent'
       ? updateInstructions(thread, ({ id }) => heldIds.includes(id), { state: 'notForAgent' })
       : releaseHeld(thread, heldIds);
-  if (isAboutIds || thread.mode !== 'auto') return next;
+  if (isAboutIds || thread.mode !== 'auto' || thread.answers[by.id] === 'always') return next;
   const answer = action === 'always' ? 'always' : 'mention';
   return { ...next, answers: { ...next.answers, [by.id]: answer } };
 }
@@ -254,26 +267,27 @@ function applyAnswer(
 /** Releases an instruction, with or without the conversation that its author was asked about. */
 function applyBackgroundAnswer(thread: ThreadRun, { action, about: [id], by }: ThreadClick): ThreadRun {
   const one = findInstruction(thread, id);
-  if (one?.state !== 'held' || one.background === undefined || one.by.id !== by.id) return thread;
-  const background = action === 'sendAlone' ? undefined : one.background;
-  return updateInstruction(thread, one.id, { state: 'waiting', background });
+  const isAlone = action !== 'sendWithBackground';
+  if (one?.state !== 'held' || !one.background || !mayAnswer(one, by.id, isAlone)) return thread;
+  // The person who decides needs the permission when it is sent: its author may have left.
+  const background = isAlone ? undefined : one.background;
+  return updateInstruction(thread, one.id, { state: 'waiting', background, by });
 }
 
-/** Drops the instructions in `ids` that still wait. If none waits any more, the limit's message names the person. */
+/** Drops those in `ids` that wait, are the person's own, or are open to all. If none waits any more, the limit's message names the person. */
 function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): ThreadRun {
-  const isDiscarded = ({ id, state }: Instruction) => state === 'waiting' && ids.includes(id);
+  const isDiscarded = (one: Instruction) =>
+    ids.includes(one.id) &&
+    (one.state === 'waiting' || (one.state === 'held' && !isHeldReply(one) && mayAnswer(one, by.id, true)));
   const next = updateInstructions(thread, isDiscarded, { state: 'discarded' });
   if (next === thread || next.limit === undefined || waitingOf(next).length > 0) return next;
   return { ...next, limit: { ...next.limit, discardedBy: by } };
 }
 
 /** Resends an instruction that is unknown or failed, or leaves an unknown one as it is. */
-function resolveProblem(
-  thread: ThreadRun,
-  { about: [id], attempt, by }: ThreadClick,
-  action: 'sendAgain' | 'leave',
-): ThreadRun {
-  const one = findInstruction(thread, id);
+function resolveProblem(thread: ThreadRun, click: ThreadClick, action: 'sendAgain' | 'leave') {
+  const { attempt, by } = click;
+  const one = findInstruction(thread, click.about[0]);
   const isOpen = one?.state === 'unknown' || (one?.state === 'failed' && action === 'sendAgain');
   if (one?.attempt !== attempt || !isOpen) return thread;
   const problem = one.problem && { ...one.problem, answer: { by, action } };

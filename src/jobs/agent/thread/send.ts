@@ -3,7 +3,6 @@ import type { AgentJob } from '../../../docs-api/operations.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
-import type { StepResult } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
 import { type Conversation, promptOf } from '../background.ts';
 import { readBackground } from '../conversation.ts';
@@ -14,7 +13,7 @@ import {
   isFinished,
   isJobRefused,
   isPending,
-  listedThread,
+  listThreads,
   type SendProblem,
   sendProblemsOf,
   type ThreadEvent,
@@ -24,9 +23,9 @@ import {
 } from './record.ts';
 import { addEphemeral, endThread, updateInstruction, updateInstructions } from './transitions.ts';
 
-/** Returns the limit for follow-ups of a project in any hour, shared by all processes. */
-export const followUpLimit = (project: string, perHour: number): RateLimit => ({
-  name: `follow-ups:${project}`,
+/** Returns the limit of a project in any hour, shared by all processes: for follow-ups, or the other one for new jobs. */
+export const hourlyLimitOf = (creates: boolean, project: string, perHour: number): RateLimit => ({
+  name: `${creates ? 'agent-jobs' : 'follow-ups'}:${project}`,
   count: perHour,
   windowMs: 3_600_000,
   perId: true,
@@ -34,7 +33,7 @@ export const followUpLimit = (project: string, perHour: number): RateLimit => ({
 
 /** The thread keeps its place in the line, even if another instruction is next. */
 const slotId = ({ id, sends }: ThreadRun) => `${id} ${sends}`;
-const callName = ({ sends }: ThreadRun) => `send.${sends}`;
+const callName = ({ sends }: Pick<ThreadRun, 'sends'>) => `send.${sends}`;
 
 /**
  * Begins to send the next instruction, which then has the state `sending`; that is saved before the call. Returns the
@@ -60,11 +59,15 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   if (seen?.status === 'archived') return addProblem(thread, head, { why: 'archived' });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
   if (head.conversation) return askAboutConversation(thread, head, head.conversation, context);
-  const sending = updateInstruction({ ...thread, sends: thread.sends + 1 }, head.id, { state: 'sending' });
-  const limit = followUpLimit(project, limits.followUpsPerHour);
+  // A person chose to send it again, but the answer to the first call has come.
+  const late = await applyLateAnswer(thread, head, context);
+  if (late) return late;
+  const sends = thread.sends + 1;
+  const sending = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', send: sends });
+  const limit = hourlyLimitOf(head.creates, project, limits.followUpsPerHour);
   const [slotInMs] = await Promise.all([
     // A repeat of this step gets the same slot.
-    head.creates ? 0 : rateLimiter.takeSlot(limit, { id: slotId(sending) }),
+    rateLimiter.takeSlot(limit, { id: slotId(sending) }),
     // The result of the send before is saved.
     context.forgetCall(thread.id, callName(thread)),
   ]);
@@ -88,10 +91,15 @@ async function askAboutConversation(
   if (typeof background === 'number') return background;
   const read = updateInstruction(thread, id, { conversation: undefined });
   if (background === undefined) return read;
-  const held = updateInstruction(read, id, { state: 'held', background });
-  const question = { id: `background ${id}`, kind: 'question' as const, about: id, excerpt };
   const { channel, rootTs } = conversation;
-  return addEphemeral(held, { ...question, to: by.id, place: { channel, rootTs } });
+  // The job's own thread may have no replies, and Slack would not show it there.
+  const note = { to: by.id, excerpt, place: { channel, rootTs } };
+  if (background.count === 0)
+    return addEphemeral(read, { ...note, id: `leftOut ${id}`, kind: 'leftOut', about: background.leftOut });
+  const isHere = thread.place?.channel === channel && thread.place.rootTs === rootTs;
+  const question = { askedAtMs: context.now(), isHere, isOpenToAll: false };
+  const held = updateInstruction(read, id, { state: 'held', background, question });
+  return addEphemeral(held, { ...note, id: `background ${id}`, kind: 'question', about: id });
 }
 
 /** Whether the settings still have the project, with an agent. */
@@ -101,24 +109,20 @@ const hasProject = (project: string, { docs, projectId }: JobContext) =>
 /** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */
 function dropAuthor(thread: ThreadRun, userId: string, contact: string): ThreadRun {
   const isDropped = (one: Instruction) => isPending(one) && one.by.id === userId;
-  return addEphemeral(updateInstructions(thread, isDropped, { state: 'discarded' }), {
-    id: `noLongerAllowed ${thread.instructions.find(isDropped)?.id}`,
-    to: userId,
-    kind: 'noLongerAllowed',
-    about: contact,
-  });
+  const id = `noLongerAllowed ${thread.instructions.find(isDropped)?.id}`;
+  const dropped = updateInstructions(thread, isDropped, { state: 'discarded' });
+  return addEphemeral(dropped, { id, to: userId, kind: 'noLongerAllowed', about: contact });
 }
 
 /**
  * Sends the instruction in the state `sending`, once. Returns the save of the result. Without one, returns for how many
  * milliseconds another process may still get the answer.
  */
-export async function finishSend(
-  thread: ThreadRun,
-  context: JobContext,
-): Promise<StepResult<ThreadRun> | number> {
+export async function finishSend(thread: ThreadRun, context: JobContext) {
   const { log, limits, rateLimiter, timing, now } = context;
   const one = unresolvedSendOf(thread);
+  const late = one?.state === 'unknown' && (await applyLateAnswer(thread, one, context));
+  if (late) return saveChanges(thread, late, 0, context);
   if (one?.state !== 'sending') return Infinity;
   const outcome = await context.callOnce(thread, callName(thread), timing.docsCallMs, (isTooLate) =>
     call(thread, one, isTooLate, context),
@@ -134,23 +138,29 @@ export async function finishSend(
       log.warn({ run: thread.id, err: outcome.error }, 'instruction: outcome unknown');
       return saveResult(addProblem(thread, one, { why: 'unknown' }));
     case 'notHappened': {
-      const limit = followUpLimit(thread.project, limits.followUpsPerHour);
-      if (!one.creates) await rateLimiter.releaseSlot(limit, slotId(thread));
+      const limit = hourlyLimitOf(one.creates, thread.project, limits.followUpsPerHour);
+      await rateLimiter.releaseSlot(limit, slotId(thread));
       const next = await applyError(thread, one, outcome.error, context);
-      if (!one.creates && next.limit !== thread.limit)
-        await rateLimiter.hold(limit, (next.limit?.untilMs ?? 0) - now());
+      if (next.limit !== thread.limit) await rateLimiter.hold(limit, (next.limit?.untilMs ?? 0) - now());
       return saveResult(next);
     }
   }
 }
 
+/** If the platform has answered a call whose result was unknown, returns the thread with that; else undefined. */
+async function applyLateAnswer(thread: ThreadRun, one: Instruction, context: JobContext) {
+  const { id, by, problem, send: sends } = one;
+  const late = sends === undefined ? undefined : await context.callResult(thread.id, callName({ sends }));
+  if (late === undefined) return undefined;
+  if (!one.creates) await notifyOtherThreads(thread, context);
+  const answered = problem && { ...problem, answer: { by, action: 'late' as const } };
+  const next = updateInstruction(thread, id, { problem: answered });
+  return applySendResult(next, one, late.result as AgentJob, context.now());
+}
+
 /** If the settings no longer have the project, throws an error that says that nothing was sent. */
-async function call(
-  { project, agentJobId: jobId = '' }: ThreadRun,
-  one: Instruction,
-  isTooLate: () => boolean,
-  context: JobContext,
-): Promise<AgentJob> {
+async function call(thread: ThreadRun, one: Instruction, isTooLate: () => boolean, context: JobContext) {
+  const { project, agentJobId: jobId = '' } = thread;
   const prompt = promptOf(one);
   const docs = context.docs(project);
   const projectId = context.projectId(project);
@@ -161,16 +171,13 @@ async function call(
     : docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate });
 }
 
-/** Informs the other threads that follow the job about a send. */
-async function notifyOtherThreads(
-  { id, teamId, project, agentJobId, sends }: ThreadRun,
-  { runs, threads, wake, now }: JobContext,
-): Promise<void> {
+/** Informs the other threads that follow the job about a send, also those in workspaces that share the project. */
+async function notifyOtherThreads(thread: ThreadRun, { runs, teamsOf, wake, now }: JobContext) {
+  const { id, project, agentJobId, sends } = thread;
   const event: ThreadEvent = { kind: 'sentElsewhere', atMs: now() };
-  for (const listed of await threads.followedIndex(teamId)) {
-    const other = listedThread.safeParse(listed).data;
-    const isOther = other?.agentJobId === agentJobId && other?.project === project && other.id !== id;
-    if (!isOther) continue;
+  const followed = await Promise.all(teamsOf(thread).map((teamId) => listThreads(runs, teamId)));
+  for (const other of followed.flat()) {
+    if (other.agentJobId !== agentJobId || other.project !== project || other.id === id) continue;
     await runs.appendToInbox('agent-thread', other.id, { event, dedupeKey: `sent ${id} ${sends}` });
     await wake({ job: 'agent-thread', id: other.id });
   }
@@ -210,12 +217,7 @@ export function addProblem(
 const LIMIT_PAUSE_MS = 60_000;
 
 /** Applies the error of a send that certainly did not arrive: it is sent later, or its problem is shown. */
-async function applyError(
-  thread: ThreadRun,
-  one: Instruction,
-  error: unknown,
-  context: JobContext,
-): Promise<ThreadRun> {
+async function applyError(thread: ThreadRun, one: Instruction, error: unknown, context: JobContext) {
   if (!(error instanceof DocsApiError)) throw error;
   const { kind, platformMessage: reason } = error;
   const later = (delay: Pick<ThreadRun, 'limit'> | Pick<ThreadRun, 'retry'> = {}) =>
@@ -253,16 +255,10 @@ function nextRetry({ retry }: ThreadRun, error: DocsApiError, context: JobContex
 }
 
 /** Returns the new limit of a thread: our own of `perHour`, or the platform's. A continuing limit keeps its message. */
-const nextLimit = (
-  { limit }: ThreadRun,
-  perHour: number | undefined,
-  inMs: number,
-  { now, timing }: JobContext,
-): NonNullable<ThreadRun['limit']> => ({
-  n: limit?.n ?? now(),
-  perHour,
-  untilMs: now() + Math.max(inMs, timing.retryMinMs),
-});
+function nextLimit({ limit }: ThreadRun, perHour: number | undefined, inMs: number, context: JobContext) {
+  const nowMs = context.now();
+  return { n: limit?.n ?? nowMs, perHour, untilMs: nowMs + Math.max(inMs, context.timing.retryMinMs) };
+}
 
 /** Ends a thread whose job can no longer be made, because its first instruction is over or cannot succeed. */
 function endIfNotCreated(thread: ThreadRun): ThreadRun {

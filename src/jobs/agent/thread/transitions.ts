@@ -41,7 +41,7 @@ export function newThread({ instruction: one, ...thread }: NewThread, nowMs: num
     nextPollAtMs: nowMs,
     pollRequested: !creates,
     instructions: first === undefined ? [] : [first],
-    ...(creates && { title: first?.excerpt }),
+    ...(creates && { title: first?.origin ? `Fix ${first.origin.about}` : first?.excerpt }),
   });
 }
 

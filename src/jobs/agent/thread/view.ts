@@ -9,43 +9,35 @@ import {
   type Part,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import {
-  countOf,
-  cut,
-  formatCount,
-  messageUrl,
-  sanitizeUserText,
-  singleLine,
-  visibleText,
-} from '../../../slack/text.ts';
+import { cut, formatCount, messageUrl, sanitizeUserText, visibleText } from '../../../slack/text.ts';
 import {
   FAILURE_SHOWN_AFTER,
-  keyRemedyText,
+  keyRejectedText,
   nameTo,
   personName,
   projectMissingText,
-  pullRequestName,
   pullRequestPart,
   type StateWord,
   stateParts,
 } from '../../wording-view.ts';
-import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
-import { workMessages } from './messages-view.ts';
+import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
+import { ENDED, workMessages } from './messages-view.ts';
 import {
   afterText,
   jobName,
   previewButton,
+  previewText,
   pullRequestButton,
+  quoted,
   refText,
-  sourceName,
+  sendWithLabel,
   unsentText,
-  waitingCount,
   waitingText,
 } from './phrases.ts';
 import { acceptsInstructions, isHeldReply, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { type AskEnding, askEnding, isAskFinal } from './transitions.ts';
 
-/** Maximum length of an instruction in a message, with room for the text around it. */
+/** Maximum length of a request in a message, with room for the text around it. */
 const MAX_SHOWN_INSTRUCTION = 12_000;
 
 /** Returns the key of the card. The card in direct messages is a different message from the channel's. */
@@ -81,83 +73,84 @@ function ownMessages(thread: ThreadRun): OutboxMessage[] {
 }
 
 /**
- * The full instruction of a command or modal; the card has only its beginning, and Slack no other copy. It is published
- * before the first call: later, its record may have expired, and it would be posted a second time.
+ * The full request of a command or form, if its excerpt is not all of it: Slack has no other copy. It is published before
+ * the first call: later, its record may have expired, and it would be posted a second time.
  */
-function instructionMessages(
-  { id, title, instructions, sends }: ThreadRun,
-  place: OutboxMessage['place'],
-): OutboxMessage[] {
-  const { isReply = true, text: written = '' } = instructions.find(({ creates }) => creates) ?? {};
+function instructionMessages({ id, instructions, sends }: ThreadRun, place: OutboxMessage['place']) {
+  const { isReply = true, text: written = '', excerpt } = instructions.find(({ creates }) => creates) ?? {};
   const text = visibleText(written);
-  const isWhole = !title?.endsWith('…') && !text.includes('\n');
+  const isWhole = !excerpt?.endsWith('…') && !text.includes('\n');
   if (sends > 0 || isReply || text === '' || isWhole) return [];
   const whole = message([[cut(text, MAX_SHOWN_INSTRUCTION)]]);
-  return [{ key: `${id}.instruction`, place, kind: 'state', message: whole }];
+  return [{ key: `${id}.instruction`, place, kind: 'state' as const, message: whole }];
 }
 
+/** The card: the state and the title, who and how to ask, and the buttons; between them only what needs attention. */
 function cardMessage(thread: ThreadRun): Message {
+  const { ended, notFound, owner, seen, title } = thread;
   const { icon, label } = stateOf(thread);
-  const { ended } = thread;
-  const below = ended
+  const attention = ended
     ? [`${endedState(thread).text}${unsentText(ended.unsent)}`]
-    : [modeLine(thread), heldLine(thread), pollLine(thread)];
+    : [
+        notFound && "The platform doesn't know this job. Check its ID.",
+        heldLine(thread),
+        pollLine(thread),
+        previewText(thread),
+      ];
+  const facts = [
+    `${title === undefined ? 'Followed' : 'Requested'} by ${personName(owner.name)}`,
+    waitingText(thread),
+    // What failed or is asked comes first.
+    !ended && !['❌', '⚠️', '❔'].includes(icon) && howToAsk(thread),
+    ended && refText(ended.ref),
+  ];
   return layout({
     icon,
-    lines: [[{ bold: label }, ` · ${jobName(thread)}`], ...below],
-    small: [smallPrint(thread)],
+    lines: [
+      [
+        { bold: label },
+        ` · ${jobName(thread)}`,
+        ...(seen?.prLink === undefined ? [] : [' · ', pullRequestPart(seen.prLink, 'pull request')]),
+      ],
+      ...attention,
+    ],
+    small: [facts.filter(Boolean).join(' · ')],
     buttons: cardButtons(thread),
-    menu: ended || !acceptsInstructions(thread) ? undefined : cardMenu(thread),
+    menu: ended ? undefined : cardMenu(thread),
   });
-}
-
-/** The full job id, so that people can copy it. */
-function smallPrint(thread: ThreadRun): Part[] {
-  const { agentJobId, owner, seen } = thread;
-  const model = sanitizeUserText(seen?.model ?? '', 60);
-  const pullRequest = pullRequestName(seen?.prLink);
-  const facts = [
-    thread.title && seen && sourceName(thread),
-    `followed by ${personName(owner.name)}`,
-    waitingText(thread),
-    model && `model ${model}`,
-    pullRequest && `pull request ${pullRequest}`,
-  ];
-  const id = cut(singleLine(agentJobId ?? ''), 200);
-  const job: Part[] = id === '' ? [] : [' · job ', { code: id }];
-  return ['docs agent', ...job, ...facts.filter(Boolean).map((fact) => ` · ${fact}`)];
 }
 
 /** How authors decide about held replies if the ephemeral with the question is lost. */
 function heldLine({ instructions }: ThreadRun): string {
   const asked = instructions.find((one) => one.state === 'held' && !isHeldReply(one));
-  if (asked)
-    return `I asked ${personName(asked.by.name)} whether the conversation goes along. My Home tab has the question, too.`;
+  const name = personName(asked?.by.name ?? '');
+  if (asked?.question?.isOpenToAll)
+    return `${name} hasn't answered for a day: send the earlier messages with ${quoted(asked.excerpt)}, too? Anyone who may ask the agent here can decide.`;
+  if (asked) return `Waiting for ${name}: send the earlier messages, too? (Also on my Home tab.)`;
   const held = instructions.filter(isHeldReply).length;
   if (held === 0) return '';
-  if (held === 1) return '1 reply held (⏸). Its author decides: edit it to add @Docket, or delete it.';
-  return `${formatCount(held)} replies held (⏸). Their authors decide: edit them to add @Docket, or delete them.`;
+  if (held === 1) return '1 reply is held. Its author can add @Docket to send it, or delete it.';
+  return `${formatCount(held)} replies are held. Their authors can add @Docket to send them, or delete them.`;
 }
 
-function modeLine(thread: ThreadRun): string {
-  if (thread.notFound) return 'The platform does not know this job (404). Check its ID.';
-  if (!acceptsInstructions(thread)) return 'It takes no more instructions.';
-  const aside = 'Start with "aside" to talk among yourselves.';
-  if (thread.mode === 'all') return `Every reply here goes to the agent. ${aside}`;
-  if (thread.mode === 'mention') return 'Mention @Docket to instruct the agent.';
-  return thread.hasOtherAuthors
-    ? "Mention @Docket to instruct the agent. I'll ask before sending other replies."
-    : `Reply here to instruct the agent. ${aside}`;
+function howToAsk(thread: ThreadRun): string {
+  if (!acceptsInstructions(thread)) return 'it takes no more requests';
+  const aside = 'start with "aside" to talk among yourselves';
+  if (thread.mode === 'all') return `every reply in the thread goes to the agent; ${aside}`;
+  if (thread.mode === 'mention') return 'mention @Docket in the thread to ask the agent';
+  return thread.othersAtMs !== undefined
+    ? 'mention @Docket in the thread to ask the agent; I ask you before I send other replies'
+    : `reply in the thread to ask the agent; ${aside}`;
 }
 
 function pollLine(thread: ThreadRun): string {
   const failure = shownPollFailure(thread);
   const lines = {
-    down: "⚠️ I can't reach the platform. I'll keep trying; the job itself may be fine.",
+    down: "I can't reach the platform. I'll keep trying; the job itself may be fine.",
     limit: "The platform's limit is reached, so this may be out of date. I'll check again later.",
-    key: `⚠️ My platform key was rejected; ${keyRemedyText(undefined)}. I'll continue when it works again.`,
-    forbidden: "⚠️ The platform won't show me this job. I'll keep trying.",
-    project: `⚠️ ${projectMissingText(thread)}. I'll continue when it is back.`,
+    key: `${keyRejectedText(undefined)}. I'll continue when it works again.`,
+    forbidden: "The platform won't show me this job. I'll keep trying.",
+    project: `${projectMissingText(thread)}. I'll continue when it is back.`,
   };
   return failure ? lines[failure] : '';
 }
@@ -170,21 +163,39 @@ function shownPollFailure({ pollFailure: failure }: ThreadRun) {
 
 function cardButtons(thread: ThreadRun): (ButtonParts | false)[] {
   const { agentJobId, ended, instructions, seen } = thread;
+  const button = (label: string, action: string, about: string[] = []) =>
+    threadButtonOf(thread, label, action, about);
   const open = pullRequestButton(seen?.prLink);
   const isStopped = agentJobId !== undefined && ended?.why === 'stopped';
-  if (ended) return [...open, isStopped && threadButtonOf(thread, 'Follow again', agentActions.followAgain)];
-  const lost = waitingCount(thread) + instructions.filter(({ state }) => state === 'held').length;
-  const dropped = `${countOf(lost, 'waiting instruction')} ${lost === 1 ? 'is' : 'are'} dropped.`;
-  const stop = stopButton(thread, lost === 0 ? '' : dropped);
-  return [...open, acceptsInstructions(thread) ? previewButton(thread) : checkButton(thread), stop];
+  if (ended)
+    return [
+      ...open,
+      isStopped && button('Follow again', agentActions.followAgain),
+      button('Details', agentActions.details),
+    ];
+  const asked = instructions.find((one) => one.state === 'held' && one.question?.isOpenToAll);
+  if (asked?.background) {
+    const { id, background, question } = asked;
+    // Others may not send messages that they may not have seen.
+    const withThem = button(sendWithLabel(background), agentActions.sendWithBackground, [id]);
+    const alone = button('Send only the request', agentActions.sendOnlyTheirs, [id]);
+    return [question?.isHere === true && withThem, alone, button('Discard', agentActions.discard, [id])];
+  }
+  const isWatched = acceptsInstructions(thread) && !isUnwatched(thread);
+  return [...open, isWatched ? previewButton(thread) : checkButton(thread)];
 }
 
-/** Switches which replies count; the thread's present mode is left out. */
+/** The rare actions. The thread's present mode is left out. */
 function cardMenu(thread: ThreadRun): MenuParts {
-  const entries = [
+  const modes = [
     { mode: 'mention', label: 'Listen only to @Docket', action: agentActions.onlyMentioned },
     { mode: 'all', label: 'Listen to all replies', action: agentActions.allReplies },
-  ].filter(({ mode }) => mode !== thread.mode);
+  ].filter(({ mode }) => mode !== thread.mode && acceptsInstructions(thread));
+  const entries = [
+    { label: 'Details', action: agentActions.details },
+    ...modes.map(({ label, action }) => ({ label, action })),
+    { label: 'Stop following', action: agentActions.askStop },
+  ];
   return { entries, value: threadButtonOf(thread, '', '').value ?? '' };
 }
 
@@ -202,6 +213,16 @@ export function threadLine(thread: ThreadRun, cardUrl: string | undefined, reade
   ];
 }
 
+/** Whether the job waits for a next request, and nobody has to act. */
+export const isReady = (thread: ThreadRun) => stateOf(thread).label === READY && waitingText(thread) === '';
+
+const READY = 'Ready';
+const NEEDS_ANSWER: StateWord = { icon: '❔', label: 'Needs an answer' };
+
+/** Whether the agent worked for too long: the job is polled again once somebody checks it or sends something. */
+const isUnwatched = ({ pollRequested, rounds }: ThreadRun) =>
+  !pollRequested && rounds.at(-1)?.ending?.kind === 'gaveUp';
+
 /** Returns the state of a thread's job. */
 export function stateOf(thread: ThreadRun): StateWord {
   const { agentJobId, instructions, notFound, rounds, seen, state } = thread;
@@ -209,14 +230,14 @@ export function stateOf(thread: ThreadRun): StateWord {
   if (notFound) return { icon: '❌', label: 'Not found' };
   if (seen?.status === 'archived') return { icon: '📁', label: 'Archived' };
   const isAsked = instructions.some((one) => one.creates && one.state === 'held');
-  if (isAsked || unresolvedSendOf(thread)?.state === 'unknown')
-    return { icon: '⚠️', label: 'Needs an answer' };
+  if (isAsked || unresolvedSendOf(thread)?.state === 'unknown') return NEEDS_ANSWER;
   if (agentJobId === undefined)
     return instructions.some((one) => one.state === 'failed')
       ? { icon: '❌', label: 'Not started' }
       : { icon: '🕒', label: 'Starting…' };
   const failure = shownPollFailure(thread);
-  if (failure === 'key') return { icon: '⚠️', label: 'Key rejected' };
+  if (failure === 'key') return { icon: '⚠️', label: 'Access rejected' };
+  if (isUnwatched(thread)) return { icon: '⌛', label: 'No longer watched' };
   if (seen?.status === 'active' || rounds.some(({ ending }) => ending === undefined))
     return { icon: '⏳', label: 'Working' };
   if (seen?.status === 'failed') return { icon: '❌', label: 'Failed' };
@@ -224,23 +245,25 @@ export function stateOf(thread: ThreadRun): StateWord {
     return { icon: '🕒', label: sanitizeUserText(seen.rawStatus, 40) || 'In an unknown state' };
   // A limit is not a failure: the job is polled again soon.
   if (failure !== undefined && failure !== 'limit') return { icon: '⚠️', label: "Can't check" };
-  return seen === undefined ? { icon: '🕒', label: 'Checking…' } : { icon: '✅', label: 'Ready' };
+  if (seen === undefined) return { icon: '🕒', label: 'Checking…' };
+  const waitsForAnswer = instructions.some((one) => one.state === 'held' && !isHeldReply(one));
+  return waitsForAnswer ? NEEDS_ANSWER : { icon: '✅', label: READY };
 }
 
 function endedState({ ended, instructions }: ThreadRun): StateWord & { text: string } {
-  const { why, by, ref } = ended ?? {};
+  const { why, by } = ended ?? {};
   if (why === 'broken')
-    return { icon: '❌', label: 'Stopped by an error', text: `Something broke on my side.${refText(ref)}` };
+    return { icon: '❌', label: 'Stopped by an error', text: 'Something broke on my side.' };
   if (why !== 'notMade' && why !== 'jobRefused') {
     const text = by === undefined ? 'Stopped.' : `Stopped by ${personName(by.name)}.`;
-    return { icon: '💤', label: 'Stopped following', text };
+    return { icon: '➖', label: 'Stopped following', text };
   }
   return instructions.some(({ creates, state }) => creates && state === 'left')
-    ? { icon: '💤', label: 'Left unclear', text: 'The job may or may not have been created.' }
-    : { icon: '❌', label: 'Not created', text: 'The job was not created.' };
+    ? { icon: '➖', label: 'Not sent again', text: "It's unclear whether the job was created." }
+    : { icon: '❌', label: 'Not created', text: "The job wasn't created." };
 }
 
-/** The lines under digests about the instructions that people gave there, once the thread has its card. */
+/** The lines under digests about the requests that people made there, once the thread has its card. */
 function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): OutboxMessage[] {
   const { asked, inDirectMessage, place } = thread;
   if (place === undefined && thread.state !== 'ended') return [];
@@ -248,7 +271,11 @@ function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): Outbo
     const { id, by, origin } = one;
     if (origin === undefined || origin.final) return [];
     const ending = askEnding(thread, one);
-    const [icon, ...line] = ASK_LINES[ending?.kind ?? 'open'](origin.about, ending ?? {});
+    const { kind = 'open', prLink, afterMs } = ending ?? {};
+    const { icon, label } = ASK_WORDS[kind];
+    const isPr = kind === 'newPr' || kind === 'samePr';
+    const link: Part[] = isPr ? [' · ', pullRequestPart(prLink, 'the platform sent no link')] : [];
+    const more = kind === 'gaveUp' ? ` · I stopped${afterText(afterMs)}; the agent may still finish` : '';
     // Only if all readers of the digest may open the thread.
     const mayLink = !inDirectMessage && (place?.channel === origin.channel || asked.isPublic);
     const url = mayLink ? threadPermalink(thread, workspaceUrl) : undefined;
@@ -261,8 +288,8 @@ function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): Outbo
         // A digest mentions nobody.
         message: layout({
           icon,
-          lines: [line],
-          small: [`Asked by ${personName(by.name)}`],
+          lines: [[{ bold: label }, ...link, ` · ${origin.about}${more}`]],
+          small: [`Requested by ${personName(by.name)}`],
           buttons: openThreadButton(agentActions.openThread, url),
         }),
       },
@@ -270,28 +297,11 @@ function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): Outbo
   });
 }
 
-type AskLine = (about: string, ending: Partial<AskEnding>) => [icon: string, ...Part[]];
-
-/** The icon and the line about the result of an instruction, whose subject is `about`. */
-const ASK_LINES: Record<AskEnding['kind'] | 'open', AskLine> = {
-  open: (about) => ['⏳', `The docs agent was asked about ${about}.`],
-  newPr: (about, { prLink }) => {
-    const name = pullRequestPart(prLink, 'a pull request');
-    return ['✅', 'The agent opened ', name, ` for ${about}.`];
-  },
-  samePr: (about, { prLink }) => {
-    const name = pullRequestPart(prLink, 'without an address');
-    return ['✅', `The agent finished ${about} in the same pull request as before, `, name, '.'];
-  },
-  noPr: (about) => ['➖', `The agent finished ${about} without a pull request.`],
-  failed: (about) => ['❌', `The agent could not finish ${about}.`],
-  archived: (about) => ['📁', `The job about ${about} was archived.`],
-  gone: (about) => ['❌', `The platform no longer has the job about ${about}.`],
-  notSent: (about) => ['❌', `The instruction about ${about} was not sent.`],
-  unknown: (about) => ['⚠️', `The instruction about ${about} may not have reached the agent.`],
-  stopped: (about) => ['💤', `The job about ${about} is no longer followed, so I don't know its result.`],
-  gaveUp: (about, { afterMs }) => [
-    '💤',
-    `I stopped watching ${about}${afterText(afterMs)}; the agent may still finish.`,
-  ],
+/** The words for the result of a request under a digest. */
+const ASK_WORDS: Record<AskEnding['kind'] | 'open', StateWord> = {
+  ...ENDED,
+  open: { icon: '⏳', label: 'Asked the agent' },
+  notSent: { icon: '❌', label: 'Request not sent' },
+  unknown: { icon: '❔', label: "It's unclear whether the agent got this" },
+  stopped: { icon: '➖', label: 'No longer followed' },
 };

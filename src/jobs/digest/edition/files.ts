@@ -4,7 +4,7 @@ import { retryOf } from '../../../slack/rate-limits.ts';
 import { singleLine } from '../../../slack/text.ts';
 import { deliveryCheckMs } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
-import { type StepResult, save, wait } from '../../job.ts';
+import { save, wait } from '../../job.ts';
 import { comparePages, type PageChange, totalOf } from '../model.ts';
 import { daysOf, weekBefore } from '../weeks.ts';
 import { type EditionRun, rootKey } from './record.ts';
@@ -25,10 +25,7 @@ type Progress = number | (Partial<DigestFile> & { inMs?: number });
  * Slack can show it. The id is saved before the completion, which is made once; Slack resolves an unclear one. Returns
  * undefined if the file is there, or has failed.
  */
-export async function stepCsv(
-  run: EditionRun,
-  context: JobContext,
-): Promise<StepResult<EditionRun> | undefined> {
+export async function stepCsv(run: EditionRun, context: JobContext) {
   const { csv, pages } = run;
   const root = await context.outbox.deliveryState(rootKey(run));
   if (root.kind !== 'shown' || pages === undefined || csv?.state !== 'open') return undefined;

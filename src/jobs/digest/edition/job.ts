@@ -19,7 +19,7 @@ import {
 import { daysOf, weekBefore } from '../weeks.ts';
 import { stepCsv } from './files.ts';
 import { type EditionRun, editionRun, figuresOf, lateNow, rootKey, weeklyId } from './record.ts';
-import { stuckReply, waitsMessage } from './reply-view.ts';
+import { noNumbersMessage, waitsMessage } from './reply-view.ts';
 import { editionMessages } from './view.ts';
 
 const MINUTE_MS = 60_000;
@@ -33,9 +33,6 @@ const MIN_REPORTED_MS = 30_000;
 
 /** This many consecutive failures are not chance. */
 const MIN_FAILURES = 3;
-
-/** Whether the workspace refuses charts, cached for a day. */
-const chartSupportKey = (teamId: string) => `slack-charts:${teamId}`;
 
 /** Posts a digest as soon as its totals are there, adds the pages, and ends. */
 export const editionJob = defineRunJob({
@@ -66,8 +63,8 @@ async function step(run: EditionRun, context: JobContext): Promise<StepResult<Ed
     return save({ ...run, figures: wanted.map(({ id }) => id) });
   }
   if (run.state === 'collecting') return awaitTotals(run, context);
-  const update = await updateRootMessage(run, context);
-  if (update !== undefined) return update;
+  const pending = await awaitRootMessage(run, context);
+  if (pending !== undefined) return pending;
   if (run.state === 'posted') return awaitPages(run, context);
   return (await stepCsv(run, context)) ?? end(run, { why: 'done' });
 }
@@ -84,7 +81,7 @@ async function loadFigures({ figures: ids = [] }: EditionRun, { runs }: JobConte
 
 /** Waits for the totals. Only they must be on time; without the earlier totals there is no comparison. */
 async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  const { now, rateLimiter, timing, figures: stored } = context;
+  const { now, rateLimiter, timing } = context;
   const { figures, before, open } = await loadFigures(run, context);
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) return withoutTotals(run, figures, context);
@@ -106,17 +103,11 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     weekViews: await loadWeekViews(run, context),
     totalsBefore: totalsOf(before),
     spans,
-    hasChart: !(await stored.isUnsupported(chartSupportKey(run.teamId))),
   };
   return save(open.length > 0 ? posted : await complete(posted, figures, before, context));
 }
 
-/** Ends without totals, or reports what delays them. */
-async function withoutTotals(
-  run: EditionRun,
-  figures: FiguresRun,
-  context: JobContext,
-): Promise<StepResult<EditionRun>> {
+async function withoutTotals(run: EditionRun, figures: FiguresRun, context: JobContext) {
   const cause = causeOf(figures);
   if (figures.state === 'ended') return end(run, { why: 'platform', cause });
   // Its owner should know at once if only a person can fix it, else after an hour.
@@ -126,21 +117,15 @@ async function withoutTotals(
   return isNew ? save({ ...run, waitReported: true }) : checkLater(run, context);
 }
 
-/** Checks that the first message is posted, and shows its chart. Returns undefined if nothing is to be done. */
-async function updateRootMessage(
-  run: EditionRun,
-  context: JobContext,
-): Promise<StepResult<EditionRun> | undefined> {
-  const { outbox, figures, threads } = context;
+/** Checks that the first message is posted. Returns undefined if nothing is to be done. */
+async function awaitRootMessage(run: EditionRun, context: JobContext) {
+  const { outbox, threads } = context;
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
   if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context));
-  const { channel, ts: rootTs, fellBack } = delivery;
+  const { channel, ts: rootTs } = delivery;
   await threads.close({ teamId: run.teamId, channel, rootTs });
-  // The message is shown without its chart, so Slack refused the chart.
-  if (!fellBack || !run.hasChart) return undefined;
-  await figures.markUnsupported(chartSupportKey(run.teamId));
-  return save({ ...run, hasChart: false });
+  return undefined;
 }
 
 /** Waits for the lists of pages, which the hourly limit may delay. */
@@ -166,11 +151,7 @@ const limitedUntilMs = ({ pollFailure }: FiguresRun) =>
   pollFailure?.kind === 'limit' ? pollFailure.nextMs : 0;
 
 /** Returns why the lists of pages come later, if that is new. After a promised time has passed, it has no time. */
-function pagesWaitOf(
-  { pagesWait }: EditionRun,
-  open: readonly FiguresRun[],
-  { now }: JobContext,
-): EditionRun['pagesWait'] {
+function pagesWaitOf({ pagesWait }: EditionRun, open: readonly FiguresRun[], { now }: JobContext) {
   const promisedMs = pagesWait?.untilMs ?? 0;
   const isPast = promisedMs > 0 && promisedMs <= now();
   const isRefusedAgain = (one: FiguresRun) =>
@@ -181,7 +162,7 @@ function pagesWaitOf(
   const untilMs = Math.max(0, ...open.map(limitedUntilMs));
   // After a refusal, no second promise is made.
   const isPromise = (pagesWait === undefined || promisedMs > 0) && untilMs > promisedMs + MINUTE_MS;
-  return isPromise ? { kind: 'limit', untilMs } : undefined;
+  return isPromise ? { kind: 'limit' as const, untilMs } : undefined;
 }
 
 /** Informs the requester of a delay, once, and returns whether it did. For a weekly digest, only if a person sent it. */
@@ -192,18 +173,16 @@ async function reportWait(run: EditionRun, figures: FiguresRun, context: JobCont
   if (run.waitReported || (isWeekly && sentBy === undefined)) return false;
   const isStuck = isWeekly && isPersistent(figures);
   if (!isStuck && untilMs - context.now() < MIN_REPORTED_MS) return false;
-  const message = isStuck ? stuckReply(run, causeOf(figures)) : waitsMessage(run, untilMs);
+  const message = isStuck ? noNumbersMessage(run, causeOf(figures)) : waitsMessage(run, untilMs);
   if (sentBy === undefined)
     return (await reportPrivately(run, { name: 'wait', userId: owner.id, message }, context)) === 0;
   await postWhereAsked(run, `wait ${sinceMs}`, message, context, sentBy);
   return true;
 }
 
-/** Returns the sum of all spans, if it is known. */
 const totalsOf = (figures: FiguresRun | undefined) =>
   figures && hasTotals(figures) ? addCounts(figures.spans.flatMap(({ counts }) => counts ?? [])) : undefined;
 
-/** Returns the digest with all collected figures. */
 async function complete(
   run: EditionRun,
   figures: FiguresRun | undefined,
@@ -228,7 +207,6 @@ async function complete(
   };
 }
 
-/** Returns all pages and their figures, or why there are none. */
 async function loadPages(
   run: EditionRun,
   figures: FiguresRun | undefined,
@@ -252,10 +230,7 @@ async function loadPages(
 const MAX_WEEKS = 8;
 
 /** Returns the views of a digest's week and of the stored weeks before it, latest first. */
-async function loadWeekViews(
-  { kind, week, ...run }: EditionRun,
-  { figures }: JobContext,
-): Promise<number[] | undefined> {
+async function loadWeekViews({ kind, week, ...run }: EditionRun, { figures }: JobContext) {
   if (kind === 'asked' || week === undefined) return undefined;
   const views: number[] = [];
   for (let { range } = run; views.length < MAX_WEEKS; range = weekBefore(range)) {

@@ -1,4 +1,5 @@
 import { tryOr } from '../../../runtime/try-or.ts';
+import { readWebAddress } from '../../../runtime/web-address.ts';
 import type { ButtonParts, Part } from '../../../slack/blocks.ts';
 import {
   bidiIsolate,
@@ -11,11 +12,11 @@ import {
   upperFirst,
 } from '../../../slack/text.ts';
 import type { DigestOrigin } from '../../agent/thread/record.ts';
-import { type AskButton, digestActions } from '../buttons.ts';
+import { LABELS } from '../../wording-view.ts';
+import { type AskButton, digestActions, entryId } from '../buttons.ts';
 import { type Counts, totalOf } from '../model.ts';
 import type { EditionRun } from './record.ts';
 
-/** Longest path in a line. */
 const MAX_PATH = 64;
 
 /** Returns the site for use within a line. */
@@ -46,8 +47,9 @@ const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/i;
 export function pagePart(site: string, path: string, max = MAX_PATH): Part {
   const label = pathText(path, max);
   const isPath = path.startsWith('/') && !path.startsWith('//') && path.length <= MAX_LINKED_PATH;
-  const url = isPath && HOST.test(site) ? URL.parse(`https://${site}${path}`) : null;
-  return url === null || url.host !== site.toLowerCase() ? label : { link: url.href, label };
+  const url =
+    isPath && HOST.test(site) ? readWebAddress(`https://${site}${path.replaceAll(' ', '%20')}`) : undefined;
+  return url?.host !== site.toLowerCase() ? label : { link: url.href, label };
 }
 
 /** Returns a page's path for a cell of its own. */
@@ -64,7 +66,7 @@ const NO_PATH = '(no path)';
 
 /** If nothing at all was counted. */
 export const CHECK_COUNTING =
-  'Check that the site opens, that its analytics are on, and that projectId in my settings is right.';
+  "Analytics probably stopped. Check that the site opens and its analytics are on; your Docket admins can check the project's id.";
 
 /** Returns a search term in quotes. */
 export const queryText = (query: string) => `"${wordsText(query, 60)}"`;
@@ -77,10 +79,11 @@ export const viewsText = (views: number) => countOf(views, 'view');
 export const timesText = (times: number) => (times === 1 ? 'once' : countOf(times, 'time'));
 
 /** Replies in direct messages have no channel to go to. */
-export function askButtons(run: EditionRun, about: AskButton['about']): ButtonParts[] {
+export function askButtons(run: EditionRun, about: AskButton['about'], name?: string): ButtonParts[] {
   if (run.inDirectMessage) return [];
-  const value = JSON.stringify({ v: 1, digest: run.id, about } satisfies AskButton);
-  return [{ label: 'Ask the agent', action: digestActions.askAgent, value }];
+  const entry = name === undefined ? undefined : entryId(name);
+  const value = JSON.stringify({ v: 1, digest: run.id, about, entry } satisfies AskButton);
+  return [{ label: LABELS.askAgent, action: digestActions.askAgent, value }];
 }
 
 /** Below this, a difference says more than a percentage. */

@@ -58,8 +58,6 @@ export const editionRun = runBase.extend({
   sentBy: z.string().optional(),
   /** The person who set it up, or requested it. */
   owner: person,
-  /** "Mondays 09:00 Europe/Berlin". */
-  timetable: z.string().optional(),
   /** ISO week, such as 2026-W38. */
   week: z.string().optional(),
   /** The week of the schedule's previous digest: it shows results of requests under that. */
@@ -97,7 +95,6 @@ export const editionRun = runBase.extend({
   readers: readerFigures.optional(),
   readersBefore: readerFigures.pick({ questions: true, visitors: true }).optional(),
   followUps: z.array(followUp),
-  hasChart: z.boolean(),
   csv: file.optional(),
   ended: editionEnding.optional(),
 });
@@ -138,7 +135,6 @@ export function newEdition(
     sinceMs: nowMs,
     spans: [],
     followUps: [],
-    hasChart: false,
   };
 }
 

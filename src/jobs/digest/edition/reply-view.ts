@@ -1,14 +1,7 @@
-import {
-  type Line,
-  layout,
-  type Message,
-  message,
-  openThreadButton,
-  type Part,
-} from '../../../slack/blocks.ts';
+import { type Line, layout, type Message, openThreadButton, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { cut, lowerFirst, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
-import { isNotThere, projectMissingText } from '../../wording-view.ts';
+import { cut, joinFacts, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
+import { isNotThere, platformReasonText, projectMissingText } from '../../wording-view.ts';
 import { digestActions } from '../buttons.ts';
 import type { PlatformCause } from '../model.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';
@@ -21,48 +14,45 @@ function answer(
   state: string,
   { site, range, channel }: Which,
   next?: Line,
-  { what = 'the digest', permalink }: { what?: string; permalink?: string | undefined } = {},
+  { icon, permalink, cause }: { icon?: string; permalink?: string | undefined; cause?: PlatformCause } = {},
 ): Message {
-  const subject = ` · ${what} of ${sanitizeUserText(site, 80)}`;
+  const subject = ` · digest of ${sanitizeUserText(site, 80)}`;
   const where: Part[] = channel === undefined ? [subject] : [`${subject} in `, { channel }];
   const buttons = openThreadButton(digestActions.openThread, permalink);
-  return layout({ lines: [[{ bold: state }, ...where], next], small: [rangeText(range)], buttons });
+  const small = [rangeText(range), causeDetails(cause)];
+  return layout({ ...(icon && { icon }), lines: [[{ bold: state }, ...where], next], small, buttons });
 }
 
 const ANSWERS = {
   onItsWay: ['On its way'],
-  preview: [
-    'On its way',
-    "I'll send it as a direct message; nobody else sees it.",
-    'a preview of the digest',
-  ],
+  preview: ['Preview on its way', "I'll send it as a direct message; nobody else sees it."],
   here: ['On its way', "I'll post it here in a moment."],
   direct: ['On its way', "I'll send it as a direct message in a moment."],
   posted: ['Posted'],
   postedAlready: ['Already posted', 'Nothing was posted again.'],
-} satisfies Record<string, [state: string, next?: string, what?: string]>;
+} satisfies Record<string, [state: string, next?: string]>;
 
 /** Returns the answer to a request for a digest. It names the channel if `run` has one; `permalink` is its address. */
 export function answerMessage(name: keyof typeof ANSWERS, run: Which, permalink?: string): Message {
-  const [state, next, what]: [string, string?, string?] = ANSWERS[name];
-  return answer(state, run, next, { ...(what && { what }), permalink });
+  const [state, next]: [string, string?] = ANSWERS[name];
+  return answer(state, run, next, { permalink });
 }
 
 /** To the requester of a digest whose totals are delayed by limits. */
-export const waitsMessage = ({ site, range }: Which, byMs: number): Message =>
-  answer('Waiting', { site, range }, [
-    'It should arrive by about ',
-    { time: byMs, format: '{time}' },
-    ": this hour's requests for numbers are used up. Nothing is lost.",
-  ]);
+export function waitsMessage({ site, range }: Which, byMs: number): Message {
+  const when: Part = { time: byMs, format: '{time}' };
+  const why = ", because this hour's requests for numbers are used up.";
+  return answer('Waiting', { site, range }, ["I'll send it from about ", when, why], { icon: '🕒' });
+}
 
 /** To a person who posts a digest by hand, if there are no numbers. */
-export const stuckReply = (run: Which & { project: string }, cause: PlatformCause | undefined): Message =>
-  answer(
-    'No numbers yet',
-    run,
-    `${upperFirst(causeText(cause, run))}. I keep trying, and post it as soon as there are numbers.`,
-  );
+export function noNumbersMessage(
+  run: Which & { project: string },
+  cause: PlatformCause | undefined,
+): Message {
+  const next = `${causeText(cause, run)}. I'll keep trying, and post it as soon as there are numbers.`;
+  return answer('No numbers yet', run, next, { icon: '🕒', ...(cause && { cause }) });
+}
 
 /** To a person who requests a week's digest before its numbers are final. */
 export const notFinalMessage = ({ range }: Week, finalMs: number): Message =>
@@ -78,23 +68,15 @@ export const notFinalMessage = ({ range }: Week, finalMs: number): Message =>
 export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   const { ended, kind, owner, channel, project } = run;
   if (ended === undefined || ended.why === 'done' || kind === 'weekly') return undefined;
-  const { why, fix } = failureParts(ended, project, {
-    again: 'ask for it again',
-    retry: 'Ask for it again in a while.',
-  });
-  const where: Part[] = ended.why === 'place' ? [' in ', { channel }] : [];
-  const what = kind === 'preview' ? 'preview of the digest' : 'digest';
-  const sentence = [
-    `The ${what} of ${sanitizeUserText(run.site, 60)}`,
-    ...where,
-    ' could not be sent: ',
-    ...why,
-  ];
+  const { lines, small } = failureParts(ended, { project, channel }, { again: 'ask for it again' });
+  const subject = ` · ${sanitizeUserText(run.site, 60)}`;
+  const where: Part[] = ended.why === 'place' ? [subject, ' in ', { channel }] : [subject];
+  const state = kind === 'preview' ? 'Preview not sent' : 'Digest not sent';
   return {
     key: `${run.id}.failed`,
     place: { user: owner.id },
     kind: 'ending',
-    message: layout({ icon: '❌', lines: [sentence, fix] }),
+    message: layout({ icon: '❌', lines: [[{ bold: state }, ...where], ...lines], small }),
   };
 }
 
@@ -102,72 +84,93 @@ export function failedMessage(run: EditionRun): OutboxMessage | undefined {
 export function lateMessage(run: EditionRun): OutboxMessage | undefined {
   const { id, kind, stuck, site, range, channel, totals, ended } = run;
   if (kind !== 'weekly' || stuck === undefined) return undefined;
-  const digest = `digest of ${sanitizeUserText(site, 60)}, ${daysText(range)},`;
-  const text =
+  const line = (state: string): Part[] => [
+    { bold: state },
+    ` · ${sanitizeUserText(site, 60)} · ${daysText(range)}`,
+  ];
+  const because = causeText(stuck, run);
+  const small = [causeDetails(stuck)];
+  const shown =
     totals !== undefined
-      ? `✅ The ${digest} arrived late: the platform gave no numbers at first.`
+      ? layout({
+          icon: '✅',
+          lines: [line('Digest posted late')],
+          small: ['The platform gave no numbers at first.'],
+        })
       : ended !== undefined
-        ? `❌ The ${digest} could not be sent: ${causeText(stuck, run)}.`
-        : `⚠️ The ${digest} is late: ${causeText(stuck, run)}. I'll post it as soon as there are numbers.`;
-  const place = { channel };
-  return { key: `${id}.late`, place, kind: 'state', lowPriority: true, message: message([text]) };
+        ? layout({ icon: '❌', lines: [line('Digest not posted'), `${because}.`], small })
+        : layout({
+            icon: '⚠️',
+            lines: [line('Digest late'), `${because}. I'll post it as soon as there are numbers.`],
+            small,
+          });
+  return { key: `${id}.late`, place: { channel }, kind: 'state', lowPriority: true, message: shown };
 }
 
 /**
- * Returns why a digest failed, and the fix. The line before it names the channel. `code` is Slack's, or a reference.
- * `again` says how to post the digest after the fix, `retry` how if no fix is known. `orElse` is an alternative.
+ * Returns why a digest failed with the fix, line by line, and codes as small print. `again` says how to post the digest
+ * after the fix. `orElse` is an alternative.
  */
 export function failureParts(
   failure: Pick<EditionEnding, 'why' | 'code' | 'cause'> | undefined,
-  project: string,
-  { again, retry, orElse }: { again: string; retry: string; orElse?: string },
-): { why: Part[]; fix: Part[] } {
+  { project, channel }: { project: string; channel: string },
+  { again, orElse }: { again: string; orElse?: string },
+): { lines: Line[]; small: Line[] } {
   const { why, cause } = failure ?? {};
   const code = cut(singleLine(failure?.code ?? ''), 60);
-  if (why === 'broken') return { why: [`something broke on my side. ref ${code}`], fix: [retry] };
+  const retry = `${upperFirst(again)} in a while.`;
+  if (why === 'broken') return { lines: [`Something broke on my side. ${retry}`], small: [`ref ${code}`] };
   if (why !== 'place') {
-    const toMend = cause?.status === 400 ? 'find out why' : cause && MENDING[cause.kind];
-    const fix = toMend === undefined ? retry : `The people who run Docket have to ${toMend}; then ${again}.`;
-    return { why: [`${causeText(cause, { project })}.`], fix: [fix] };
+    const task = cause?.status === 400 ? 'find out why' : cause && ADMIN_TASKS[cause.kind];
+    const fix = task === undefined ? retry : `Ask your Docket admins to ${task}, then ${again}.`;
+    return { lines: [`${causeText(cause, { project })}. ${fix}`], small: [causeDetails(cause)] };
   }
   if (isNotThere(code)) {
-    const fix = ['Type ', { code: '/invite @Docket' }, ` there, then ${again}.`];
-    return { why: ["I'm not in that channel."], fix };
+    const fix = ['. Type ', { code: '/invite @Docket' }, ` there, then ${again}.`];
+    return { lines: [["I'm not in ", { channel }, ...fix]], small: [] };
   }
-  const [reason, change] =
-    code === 'is_archived'
-      ? ['it is archived.', 'Unarchive it']
-      : [`Slack doesn't let me post there (${code}).`, 'Let me post there'];
-  return { why: [reason], fix: [`${change}, then ${again}${orElse ? `; or ${orElse}` : ''}.`] };
+  const then = `, then ${again}${orElse ? `, or ${orElse}` : ''}.`;
+  return code === 'is_archived'
+    ? { lines: [[{ channel }, ` is archived. Unarchive it${then}`]], small: [] }
+    : {
+        lines: [["Slack doesn't let me post in ", { channel }, `. Change that${then}`]],
+        small: [`Slack's answer: ${code}`],
+      };
 }
 
-const MENDING: Partial<Record<PlatformCause['kind'], string>> = {
-  key: 'give me a key that works',
-  forbidden: 'check that the plan, the IP allowlist and the key allow it',
-  lost: 'check that the projectId in my settings is right',
+/** What admins can do about a cause. */
+const ADMIN_TASKS: Partial<Record<PlatformCause['kind'], string>> = {
+  key: 'renew the key',
+  forbidden: 'check what the plan, the IP allowlist and my key allow',
+  lost: "check the project's id",
   project: 'add it',
 };
 
-/** Returns why there are no numbers, as the end of a sentence. */
+/** Returns why there are no numbers, as a sentence without its period. */
 export function causeText(cause: PlatformCause | undefined, { project }: { project: string }): string {
-  if (cause === undefined) return 'the platform gave no numbers';
-  const { kind, status, platformMessage } = cause;
-  const code = status === undefined ? '' : ` (${status})`;
-  const words =
-    platformMessage === undefined ? '' : `: "${sanitizeUserText(platformMessage, 200).replaceAll('"', "'")}"`;
-  const down =
-    status === undefined
-      ? "the platform doesn't answer"
-      : `${status >= 500 ? 'the platform answers with errors' : "I can't read the platform's answers"}${code}`;
+  if (cause === undefined) return 'The platform gave no numbers';
+  const { kind, status } = cause;
   return {
-    key: `the platform rejects my key${code}`,
-    forbidden: `the platform refuses to give numbers${code}${words}`,
-    lost: `the platform doesn't know this project${code}`,
-    project: lowerFirst(projectMissingText({ project })),
+    key: 'My access to the docs platform was rejected',
+    forbidden: "The platform won't give me numbers",
+    lost: "The platform doesn't know this project",
+    project: projectMissingText({ project }),
     limit:
       status === undefined
-        ? "my share of the platform's hourly limit is used up"
-        : "the platform's hourly limit is used up, partly by others",
-    down,
+        ? "This hour's requests for numbers are used up"
+        : "The platform's hourly limit is used up, partly by others",
+    down:
+      status === undefined
+        ? "The platform isn't answering"
+        : status >= 500
+          ? 'The platform has trouble'
+          : "I can't read the platform's answers",
   }[kind];
 }
+
+/** The platform's words and its code, for the small print. */
+const causeDetails = ({ status, platformMessage }: PlatformCause = { kind: 'down' }): string =>
+  joinFacts(
+    platformMessage === undefined ? '' : platformReasonText(platformMessage.replaceAll('"', "'")),
+    status === undefined ? '' : `HTTP ${status}`,
+  );

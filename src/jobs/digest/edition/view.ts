@@ -14,9 +14,9 @@ import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { countOf, formatCount } from '../../../slack/text.ts';
 import type { ChartBlock } from '../../../store/messages.ts';
 import { personName, pullRequestPart } from '../../wording-view.ts';
-import type { AskButton } from '../buttons.ts';
+import { type AskButton, UNANSWERED } from '../buttons.ts';
 import { type Counts, listedThumbs, type PageChange, totalOf } from '../model.ts';
-import { chartLabels, daysOf, daysText, zoneText } from '../weeks.ts';
+import { chartLabels, daysOf, daysText, rangeText } from '../weeks.ts';
 import {
   askButtons,
   bothText,
@@ -63,14 +63,16 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
 /** The message in the channel: totals, chart, and the expected time of the rest. */
 function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'message' | 'fallback'> {
   const preview = run.kind === 'preview' ? 'Preview · ' : '';
-  const title: Part[] = ['📊 ', preview, { bold: siteText(run.site) }, ` · ${daysText(run.range)}`];
-  const head = message([title, ...totalLines(run, totals)]);
+  const title: Part[] = ['📊 ', preview, { bold: siteText(run.site) }, ` · ${rangeText(run.range)}`];
+  const work = workText(run);
+  const see = work !== '' && [{ bold: work }, ', see the thread'];
+  const head = message([title, see, ...totalLines(run, totals)]);
   const biggest = biggestLine(run, (path) => pagePart(run.site, path));
   const small = toLines([...noticeLines(run), footerLine(run)]).map((line) => contextBlock([line]));
   const rest = [...(biggest ? [message([biggest])] : []), ...small];
   const text = spokenLines(run, totals);
   const without = compose([head, ...rest], text);
-  if (!run.hasChart || totalOf(totals) === 0) return { message: without };
+  if (totalOf(totals) === 0) return { message: without };
   return { message: compose([head, chartOf(run), ...rest], text), fallback: without };
 }
 
@@ -103,7 +105,7 @@ function zeroLines(run: EditionRun): string[] {
   const { totalsBefore: before } = run;
   const was = before ? ` (${formatCount(totalOf(before))} ${beforeText(run)})` : '';
   const period = run.week === undefined ? 'in these days' : 'all week';
-  return [`0 views ${period}${was}. That usually means that counting broke.`, CHECK_COUNTING];
+  return [`0 views ${period}${was}.`, CHECK_COUNTING];
 }
 
 const beforeText = ({ week, range }: EditionRun) => {
@@ -129,12 +131,12 @@ function noticeLines(run: EditionRun): Line[] {
     isOpen &&
       pagesWait &&
       untilMs === undefined &&
-      `Totals are complete, and the list of pages follows later: ${causeText(pagesWait, run)}.`,
+      `The page list follows later. ${causeText(pagesWait, run)}.`,
     isOpen &&
       untilMs !== undefined && [
-        'Totals are complete, and the list of pages follows (request budget) not before ',
+        'The page list follows after ',
         { time: untilMs, format: '{time}' },
-        '.',
+        ", because of the platform's hourly limit.",
       ],
     run.today && TODAY_TEXTS[run.today],
     run.noPages && NO_PAGES_TEXTS[run.noPages],
@@ -143,8 +145,8 @@ function noticeLines(run: EditionRun): Line[] {
 }
 
 const TODAY_TEXTS = {
-  leftOut: 'Today is not over, so it is left out.',
-  soFar: 'Today is not over: these are its views so far, without a comparison.',
+  leftOut: "Today isn't over, so it's left out.",
+  soFar: "Today isn't over: these are its views so far, without a comparison.",
 };
 
 const NO_PAGES_TEXTS = {
@@ -152,13 +154,10 @@ const NO_PAGES_TEXTS = {
   failed: "I couldn't get the list of pages; the totals are complete.",
 };
 
-function footerLine({ timetable, owner, kind, range }: EditionRun): Part[] {
-  const who = personName(owner.name);
-  const days = zoneText(range);
-  if (kind === 'weekly')
-    return [`${days} · ${timetable ?? ''} · set up by ${who} · `, { code: '/docs-digest list' }];
-  return [`${days} · ${kind === 'preview' ? 'a preview only you can see' : `requested by ${who}`}`];
-}
+const footerLine = ({ owner, kind }: EditionRun): Line =>
+  kind === 'preview'
+    ? 'Only you can see this preview.'
+    : kind === 'asked' && `Requested by ${personName(owner.name)}`;
 
 function chartOf({ spans }: EditionRun): ChartBlock {
   const labels = chartLabels(spans);
@@ -184,11 +183,12 @@ function spokenLines(run: EditionRun, totals: Counts): Line[] {
   const preview = run.kind === 'preview' ? 'Preview of the digest' : 'Digest';
   const site = `${preview} of ${siteText(run.site)}, ${daysText(run.range)}`;
   if (total === 0) return [`${site}:`, ...zeroLines(run), ...noticeLines(run)];
+  const work = workText(run) && `${workText(run)}. `;
   const change = before ? `, ${spokenChange(total, totalOf(before))}` : '';
   const part = (name: string, by: keyof Counts) =>
     `${name} ${formatCount(totals[by])}${before ? `, ${spokenChange(totals[by], before[by])}` : ''}`;
   return [
-    `${site}: ${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`,
+    `${site}: ${work}${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`,
     trendText(run.weekViews),
     chartText(run),
     biggestLine(run, pathText),
@@ -196,7 +196,6 @@ function spokenLines(run: EditionRun, totals: Counts): Line[] {
   ];
 }
 
-/** The numbers of the chart as a sentence. */
 function chartText({ spans }: EditionRun): string {
   const labels = chartLabels(spans);
   const when = labels.length > 1 ? `${labels[0]} to ${labels.at(-1)}` : labels[0];
@@ -204,20 +203,73 @@ function chartText({ spans }: EditionRun): string {
   return `${when}: People ${numbers('human')}; AI ${numbers('ai')}.`;
 }
 
-/** Longest path in a cell of a table. */
 const MAX_CELL_PATH = 60;
 
-/** The message in its thread: the pages, and what readers looked for. Missing while they are unknown. */
+/** Whether its pages and the readers' figures are known, as far as the platform has them. */
+const isCollected = ({ state }: EditionRun) => state === 'completing' || state === 'ended';
+
+/** An entry that needs work: its line, and what [Ask the agent] is about. */
+interface Work {
+  about: AskButton['about'];
+  name: string;
+  line: Part[];
+}
+
+/** Returns what needs work: thumbs down, searches without a click, unanswered questions, then falling pages. */
+function workOf(run: EditionRun): Work[] {
+  const { site, pages, readers, readersBefore, sections } = run;
+  const work = (about: Work['about'], state: string, name: string, ...facts: Line[]): Work => ({
+    ...{ about, name },
+    line: joinParts([[{ bold: state }], ...facts]),
+  });
+  const falling = sections.includes('pages') ? (pages?.falling ?? []) : [];
+  return [
+    ...listedThumbs(readers).map(({ path, up, down }) =>
+      work('thumbs', 'Thumbs down', path, [pagePart(site, path)], thumbsText(down, up)),
+    ),
+    ...(readers?.searches ?? []).map(({ query, hits }) =>
+      work('searches', 'Searched, nothing clicked', query, `${queryText(query)} ${timesText(hits)}`),
+    ),
+    ...(readers?.questions?.unanswered
+      ? [work('questions', 'Unanswered', UNANSWERED, ...questionsTexts(readers.questions, readersBefore))]
+      : []),
+    ...falling.map((page) =>
+      work(
+        'pages',
+        'Falling',
+        page.path,
+        [pagePart(site, page.path)],
+        `people ${bothText(page.human, page.before.human)}`,
+      ),
+    ),
+  ];
+}
+
+/** "3 things need work"; empty if nothing does, or that is not known yet. */
+function workText(run: EditionRun): string {
+  const { length } = isCollected(run) ? workOf(run) : [];
+  return length === 0 ? '' : `${countOf(length, 'thing')} ${length === 1 ? 'needs' : 'need'} work`;
+}
+
+const MAX_SPOKEN = 5;
+
+/** The message in its thread: what needs work, then the pages. Missing while they are unknown. */
 function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallback'> | undefined {
-  if (run.state !== 'completing' && run.state !== 'ended') return undefined;
-  const hasPages = run.sections.includes('pages') && run.pages !== undefined && run.pages.top.length > 0;
-  const readers = readerParts(run);
-  const readersTitle = `What readers of ${siteText(run.site)} looked for`;
-  if (!hasPages)
-    return readers.length === 0
-      ? undefined
-      : { message: compose([message([[{ bold: readersTitle }]]), ...readers], [readersTitle]) };
-  const withTop = (top: PagePart) => compose([...pageParts(run, top), ...readers], [spokenPages(run)]);
+  if (!isCollected(run)) return undefined;
+  const work = workOf(run);
+  const title = workText(run) && `${workText(run)} on ${siteText(run.site)}`;
+  // A few lines: text from readers is never cut in the middle.
+  const spoken: Line[] = [title || 'Since last week', ...work.slice(0, MAX_SPOKEN).map(({ line }) => line)];
+  const followUps = followUpLines(run);
+  const head = [
+    ...(title ? [message([[{ bold: title }]])] : []),
+    ...work.map(({ line, about, name }) => message([line], askButtons(run, about, name))),
+    ...(followUps.length > 0 ? [message(followUps)] : []),
+  ];
+  if (!run.sections.includes('pages') || run.pages === undefined || run.pages.top.length === 0)
+    return head.length === 0 ? undefined : { message: compose(head, spoken) };
+  const withTop = (top: PagePart) =>
+    compose([...head, ...pageParts(run, top)], [...(head.length > 0 ? spoken : []), spokenPages(run)]);
   return { message: withTop(topTable(run)), fallback: withTop(topList(run)) };
 }
 
@@ -251,14 +303,12 @@ function topList({ site, pages }: EditionRun): PagePart {
   return message(lines);
 }
 
-/** `top` shows the most-read pages. */
 function pageParts(run: EditionRun, top: PagePart): PagePart[] {
   const { pages } = run;
   if (pages === undefined) return [];
   const movedBy = (by: keyof Counts) => (page: PageChange) => bothText(page[by], page.before[by]);
   const lists: [name: string, pages: PageChange[], say: (page: PageChange) => string][] = [
     ['Rising, people', pages.rising, movedBy('human')],
-    ['Falling, people', pages.falling, movedBy('human')],
     ['Rising, AI', pages.risingAi, movedBy('ai')],
     ['Falling, AI', pages.fallingAi, movedBy('ai')],
     [run.week === undefined ? 'New' : 'New this week', pages.fresh, (page) => formatCount(totalOf(page))],
@@ -283,7 +333,6 @@ function pageParts(run: EditionRun, top: PagePart): PagePart[] {
 
 const changeOf = (page: PageChange) => changeText(totalOf(page), totalOf(page.before));
 
-/** Returns a line of entries, if there is any. */
 const entriesLine = (name: string, entries: Part[][]): Line =>
   entries.length > 0 && [{ bold: name }, ': ', ...joinParts(entries)];
 
@@ -300,78 +349,56 @@ const sumLine = (sum: Counts | undefined, total: Counts | undefined, days: strin
   totalOf(sum) !== totalOf(total) &&
   `The list of pages${days} adds up to ${formatCount(totalOf(sum))} of ${viewsText(totalOf(total))}${so}.`;
 
-/** Returns what readers looked for, line by line; a line without numbers from the platform is left out. */
-export function readerParts(run: EditionRun): Message[] {
-  const { questions } = run.readers ?? {};
-  const searches = (run.readers?.searches ?? []).map(({ query, hits }): Part[] => [
-    `${queryText(query)} ${timesText(hits)}`,
-  ]);
-  const disliked = listedThumbs(run.readers).map(({ path, up, down }): Part[] => [
-    pagePart(run.site, path),
-    ` ${formatCount(up)} up, ${formatCount(down)} down`,
-  ]);
-  const asked =
-    questions !== undefined && questions.asked > 0 && questionsText(questions, run.readersBefore?.questions);
-  const parts: [line: Line, about?: AskButton['about']][] = [
-    [entriesLine('Searched, nothing clicked', searches), 'searches'],
-    [entriesLine('More thumbs down than up', disliked), 'thumbs'],
-    questions?.unanswered ? [asked, 'questions'] : [asked],
-    [followUpLine(run)],
-  ];
-  return parts.flatMap(([line, about]) => (line ? [message([line], about && askButtons(run, about))] : []));
-}
+const thumbsText = (down: number, up: number) => `${formatCount(down)} down, ${formatCount(up)} up`;
 
 type Questions = NonNullable<NonNullable<EditionRun['readers']>['questions']>;
 
-function questionsText({ asked, unanswered, category }: Questions, before: Questions | undefined): string {
-  const percent = (all: { asked: number; unanswered: number }) =>
-    `${Math.round((100 * all.unanswered) / all.asked)}%`;
-  const was = before !== undefined && before.asked > 0 ? `, was ${percent(before)}` : '';
-  const about =
-    category === undefined || unanswered === 0 ? '' : `; most often about: ${wordsText(category, 60)}`;
-  const counted = `${formatCount(unanswered)} of ${formatCount(asked)} questions`;
-  return `The assistant could not answer ${counted} (${percent({ asked, unanswered })}${was})${about}`;
+function questionsTexts(now: Questions, before: EditionRun['readersBefore']): string[] {
+  const percent = ({ asked, unanswered }: Questions) => `${Math.round((100 * unanswered) / asked)}%`;
+  const past = before?.questions;
+  const was = past !== undefined && past.asked > 0 ? `, was ${percent(past)}` : '';
+  const { asked, unanswered, category } = now;
+  return [
+    `${formatCount(unanswered)} of ${countOf(asked, 'question')} to the assistant (${percent(now)}${was})`,
+    category === undefined ? '' : `most often about ${wordsText(category, 60)}`,
+  ];
 }
 
-/** Entries of the line about earlier requests. */
 const MAX_FOLLOW_UPS = 5;
 
-/** The results of requests under earlier digests. */
-function followUpLine({ site, followUps }: EditionRun): Line {
-  const parts = followUps.slice(0, MAX_FOLLOW_UPS).map((one): Part[] => {
-    const subject = subjectPart(one.subject, (path) => pagePart(site, path));
-    return [subject, ...outcomeParts(one), numbersText(one)];
-  });
+/** What came of the requests under the last digest, line by line. */
+export function followUpLines({ site, followUps }: EditionRun): Line[] {
+  if (followUps.length === 0) return [];
   const rest = followUps.length - MAX_FOLLOW_UPS;
-  const more = rest > 0 ? ` · and ${formatCount(rest)} more` : '';
-  return parts.length > 0 && ['Since last week: ', ...joinParts(parts), more];
+  return [
+    [{ bold: 'Since last week' }],
+    ...followUps.slice(0, MAX_FOLLOW_UPS).map((one) => {
+      const subject = subjectPart(one.subject, (path) => pagePart(site, path));
+      return joinParts([[subject], [outcomePart(one)], numbersText(one)]);
+    }),
+    rest > 0 && `and ${formatCount(rest)} more`,
+  ];
 }
 
 type FollowUp = EditionRun['followUps'][number];
 
 /** The endings without a pull request. */
 const OUTCOMES: Record<string, string> = {
-  noPr: ' got no pull request',
-  failed: ': the agent could not finish it',
-  archived: ': its job was archived',
+  noPr: 'no pull request',
+  failed: "the agent couldn't finish",
+  archived: 'its job was archived',
 };
 
-function outcomeParts({ prLink, ending = '' }: FollowUp): Part[] {
-  if (prLink === undefined) return [OUTCOMES[ending] ?? ': its result is unknown'];
-  return [
-    ' got ',
-    pullRequestPart(prLink, 'a pull request'),
-    ' (the platform does not say whether it was merged)',
-  ];
-}
+const outcomePart = ({ prLink, ending = '' }: FollowUp): Part =>
+  prLink === undefined ? (OUTCOMES[ending] ?? 'no result known') : pullRequestPart(prLink, 'pull request');
 
 function numbersText({ subject: { kind, value: before }, after }: FollowUp): string {
   if (before === undefined || after === undefined) return '';
   const unit = {
-    page: 'views',
-    thumbs: 'thumbs down',
-    search: 'searches without a click',
-    questions: 'of them',
+    page: 'views ',
+    thumbs: 'thumbs down ',
+    search: 'searches without a click ',
+    questions: '',
   }[kind];
-  return `; ${formatCount(before)} ${unit} → ${after === 'unlisted' ? 'no longer listed' : formatCount(after)}`;
+  return `${unit}${formatCount(before)} → ${after === 'unlisted' ? 'no longer listed' : formatCount(after)}`;
 }

@@ -54,7 +54,6 @@ export const figuresJob = defineRunJob({
 
 const waitingDigest = runBase.extend({ figures: z.array(z.string()).optional() });
 
-/** Wakes the digests that wait for the figures. */
 async function wakeDigests(run: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
   const digests = await context.runs.activeOf(waitingDigest, 'digest', run.teamId);
   await Promise.all(digests.filter(({ figures }) => figures?.includes(run.id)).map(context.wake));
@@ -104,7 +103,9 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
     if (error.kind === 'rate_limited') await rateLimiter.hold(limit, error.retryAfterMs ?? DEFAULT_LIMIT_MS);
     if (part === undefined) return retryLater(sent, error, context);
     const isRefused = REFUSALS.includes(error.kind);
-    if (isRefused) await figures.markUnsupported(supportKey(run, part));
+    // The platform may refuse this input, or has given a part of it.
+    const lacks = isRefused && error.kind !== 'bad_request' && run.readers?.open === undefined;
+    if (lacks) await figures.markUnsupported(supportKey(run, part));
     const { kind, inARow } = nextFailure(run.pollFailure, error, context);
     const isLeftOut = isRefused || (kind === 'down' && inARow >= MAX_PART_FAILURES);
     return isLeftOut ? save(leaveOut(sent, part)) : retryLater(sent, error, context);
@@ -127,12 +128,7 @@ const LONGEST_WAIT_MS = HOUR_MS;
 /** The longest pause between failures in the background: each of them takes a request of the hour. */
 const LONGEST_BACKOFF_MS = HOUR_MS / 2;
 
-/** Retries after a growing pause, or gives up. */
-async function retryLater(
-  run: FiguresRun,
-  error: DocsApiError | 'project',
-  context: JobContext,
-): Promise<StepResult<FiguresRun>> {
+async function retryLater(run: FiguresRun, error: DocsApiError | 'project', context: JobContext) {
   const { now, timing, random, alertAdmins } = context;
   const { pollFailure: before, urgent } = run;
   const failure = nextFailure(before, error, context);
@@ -167,12 +163,7 @@ const isOwnLimit = ({ kind, status }: Pick<Failure, 'kind' | 'status'>) =>
   kind === 'limit' && status === undefined;
 
 /** Waits until the failure's next try, or gives up. */
-function delay(
-  run: FiguresRun,
-  pollFailure: Failure,
-  giveUpAtMs: number,
-  { now }: JobContext,
-): StepResult<FiguresRun> {
+function delay(run: FiguresRun, pollFailure: Failure, giveUpAtMs: number, { now }: JobContext) {
   const next = { ...run, pollFailure };
   if (now() >= giveUpAtMs) return end(next);
   return save(next, { inMs: Math.max(1, pollFailure.nextMs - now()) });
@@ -243,12 +234,7 @@ const queryOf = ({ from, to }: DayRange, { projectId }: Source): Query => ({
 });
 
 /** Returns the spans with one more total, which is stored for other runs if it is final. */
-async function requestTotals(
-  run: FiguresRun,
-  source: Source,
-  figures: FiguresStore,
-  nowMs: number,
-): Promise<FiguresRun['spans']> {
+async function requestTotals(run: FiguresRun, source: Source, figures: FiguresStore, nowMs: number) {
   const index = run.spans.findIndex(({ counts }) => counts === undefined);
   const span = run.spans[index] ?? run.range;
   const query = { ...queryOf(span, source), limit: 1 };
@@ -259,11 +245,7 @@ async function requestTotals(
 }
 
 /** Stores the next pages of the list, and returns its state. */
-async function requestPages(
-  run: FiguresRun,
-  source: Source,
-  figures: FiguresStore,
-): Promise<FiguresRun['pages']> {
+async function requestPages(run: FiguresRun, source: Source, figures: FiguresStore) {
   const { range, pages: { offset } = { offset: 0 } } = run;
   const query = { ...queryOf(range, source), limit: PAGE_LIMIT, offset };
   const page = await source.docs.getPageViews(query, source);
@@ -280,7 +262,6 @@ async function requestPages(
 const supportKey = ({ teamId, project }: FiguresRun, part: ReaderPart) =>
   `analytics:${teamId}:${project}:${part}`;
 
-/** Returns the run without a part of the readers' figures. */
 const leaveOut = (run: FiguresRun, part: ReaderPart): FiguresRun => ({
   ...run,
   pollFailure: undefined,
@@ -305,12 +286,7 @@ interface PartResult {
 }
 
 /** Returns the readers' figures after one more request for `part`. */
-export async function requestReaders(
-  readers: Readers,
-  part: ReaderPart,
-  range: DayRange,
-  source: Source,
-): Promise<Readers> {
+export async function requestReaders(readers: Readers, part: ReaderPart, range: DayRange, source: Source) {
   const { open } = readers;
   const query = { ...queryOf(range, source), ...(open && { cursor: open.cursor }) };
   const { figures, cursor, counted = NO_QUESTIONS } = await requestPart[part](query, source, readers);

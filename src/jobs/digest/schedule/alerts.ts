@@ -61,18 +61,11 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   return { ...run, alert: { atMs: nextMs, quiet: checked } };
 }
 
-/** Returns a range of `days` days that begins `plusDays` after a day. */
 const rangeFrom = (day: string, plusDays = 0, days = 1): DayRange =>
   rangeOf(Temporal.PlainDate.from(day).add({ days: plusDays }), days);
 
 /** Returns the quiet periods after the finished check of a day; undefined while figures are missing. */
-async function checkDay(
-  run: ScheduleRun,
-  day: string,
-  sinceMs: number,
-  quiet: Quiet,
-  context: JobContext,
-): Promise<Quiet | undefined> {
+async function checkDay(run: ScheduleRun, day: string, sinceMs: number, quiet: Quiet, context: JobContext) {
   const { teamId, project, channel } = run;
   const load = (range: DayRange, spans: DayRange[], maxRequests?: number) => {
     const wanted = { teamId, project, range, spans, maxRequests, urgent: false, readers: false };

@@ -3,7 +3,6 @@ import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../../schedule/record.ts';
 import { announceTakeover, awaitTest, publish, publishRefusal, workCheckMs } from '../../schedule/steps.ts';
-import { timetableText } from '../../schedule/timetable.ts';
 import {
   type EditionEnding,
   type EditionRun,
@@ -27,7 +26,6 @@ import { scheduleNeeds, scheduleNotes } from './view.ts';
  */
 const AHEAD_MS = 6 * 3_600_000;
 
-/** A missed digest is posted late for up to this long. */
 const CATCH_UP_MS = 48 * 3_600_000;
 
 /**
@@ -41,12 +39,7 @@ export const scheduleJob = defineRunJob({
   schema: scheduleRun,
   needs: scheduleNeeds.of,
   hasEnded: ({ state }) => state === 'removed',
-  auditLine: ({ owner, channel, site }) => ({
-    user: owner,
-    channel,
-    what: 'digest schedule',
-    subject: site,
-  }),
+  auditLine: ({ owner, channel, site }) => ({ user: owner, channel, what: 'digest schedule', subject: site }),
   step: ({ run }, context) => step(run, context),
   giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
 });
@@ -70,10 +63,7 @@ const placeOfOwner = ({ owner, ownerLeft, channel }: ScheduleRun) =>
   ownerLeft ? { channel } : { user: owner.id };
 
 /** Finishes earlier clicks and digests. Returns undefined if nothing is to be done. */
-async function finishPosting(
-  run: ScheduleRun,
-  context: JobContext,
-): Promise<StepResult<ScheduleRun> | undefined> {
+async function finishPosting(run: ScheduleRun, context: JobContext) {
   const { posting } = run;
   if (run.takenFrom !== undefined) return announceTakeover(run, scheduleNotes, context);
   if (posting === undefined) return undefined;
@@ -102,12 +92,7 @@ async function finishPosting(
   return save(next, isPaused ? { audit: `paused: failed ${next.failures} times` } : {});
 }
 
-/** Returns the schedule after its digest has ended. */
-function recordOutcome(
-  { posting, ...run }: ScheduleRun,
-  { why, code, cause }: EditionEnding,
-  nowMs: number,
-): ScheduleRun {
+function recordOutcome({ posting, ...run }: ScheduleRun, { why, code, cause }: EditionEnding, nowMs: number) {
   const week = lastCompleteWeek(posting?.dueAtMs ?? nowMs).name;
   if (why === 'done') return countSuccess({ ...run, lastWeek: week, failure: undefined }, nowMs);
   const failure = { why, code, cause, week };
@@ -129,8 +114,7 @@ async function acceptDigest(
   const { name, range } = lastCompleteWeek(dueAtMs);
   const id = weeklyId(run, name);
   const sentBy = senders && run.id;
-  const timetable = timetableText(run.timetable);
-  const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek, timetable };
+  const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek };
   const digest = newEdition({ ...wanted, kind: 'weekly', sentBy }, now());
   const isNew = (await runs.accept(digest)).kind === 'accepted';
   const known = isNew ? undefined : await loadEdition(id, context);

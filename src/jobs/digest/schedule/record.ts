@@ -46,9 +46,5 @@ export const scheduleKind = scheduleKindOf({ what: 'digest', job: 'digest-schedu
 const WEEK_MS = 7 * 24 * 3_600_000;
 
 /** Returns the schedule that posts a digest. The next one on schedule is of a later week. */
-export const post = (
-  run: ScheduleRun,
-  posting: NonNullable<ScheduleRun['posting']>,
-  nowMs: number,
-): ScheduleRun =>
+export const post = (run: ScheduleRun, posting: NonNullable<ScheduleRun['posting']>, nowMs: number) =>
   doneUntil({ ...run, posting }, Date.parse(lastCompleteWeek(posting.dueAtMs).range.to) + WEEK_MS - 1, nowMs);

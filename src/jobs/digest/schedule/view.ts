@@ -1,11 +1,11 @@
 import { layout, type Message, message, moment, type Part } from '../../../slack/blocks.ts';
-import { countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
-import type { Need, RunNeeds } from '../../feature.ts';
+import { countOf, cut, formatCount, singleLine } from '../../../slack/text.ts';
+import type { RunNeeds } from '../../feature.ts';
 import { timetableText, WEEKDAYS } from '../../schedule/timetable.ts';
 import { scheduleViews } from '../../schedule/view.ts';
-import { personName } from '../../wording-view.ts';
+import { LABELS, personName } from '../../wording-view.ts';
 import { digestActions } from '../buttons.ts';
-import { CHECK_COUNTING, pathText, viewsText } from '../edition/phrases.ts';
+import { CHECK_COUNTING, pathText } from '../edition/phrases.ts';
 import { failureParts } from '../edition/reply-view.ts';
 import type { PlatformCause } from '../model.ts';
 import { daysText, lastCompleteWeek, rangeText, type Week } from '../weeks.ts';
@@ -14,7 +14,7 @@ import type { Alert, ScheduleRun } from './record.ts';
 const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
   ...{ what: 'weekly digest', short: 'digest', done: 'posted' },
   actions: digestActions,
-  labels: { preview: 'Preview', sendNow: 'Send now' },
+  labels: { preview: 'Preview digest', sendNow: LABELS.runNow },
   first: 'preview',
   now: 'sendNow',
   confirmRemoval: {
@@ -23,7 +23,7 @@ const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
   },
   cannot: 'set up digests',
   create: '/docs-digest create',
-  ownerLeft: ['continues, but', 'The new owner gets a message if it cannot be posted.'],
+  ownerLeft: () => "Take it over to hear when a digest can't be posted.",
 });
 const { site, primaryFirst } = views;
 
@@ -31,10 +31,18 @@ const { site, primaryFirst } = views;
 export const changedMessage = (run: ScheduleRun, leftOut?: Week): Message =>
   views.changed(
     run,
-    leftOut && `The new time skips the week ${daysText(leftOut.range)}. [Send now] posts it.`,
+    leftOut && `The new time skips the week ${daysText(leftOut.range)}. [${LABELS.runNow}] posts it.`,
   );
 
 const MAX_LISTED = 5;
+
+const RUN_NOW = `choose [${LABELS.runNow}]`;
+
+const subjectLine = (state: string, run: ScheduleRun): Part[] => [
+  { bold: state },
+  ` · ${site(run)} in `,
+  { channel: run.channel },
+];
 
 /** The messages of the schedule's steps. */
 export const scheduleNotes = {
@@ -46,7 +54,7 @@ export const scheduleNotes = {
     return layout({
       icon: '📊',
       lines: [
-        ['The ', { bold: 'weekly digest' }, ` for ${site(run)} will be posted here`],
+        [{ bold: 'Weekly digest' }, ` of ${site(run)}, posted here from now on`],
         run.alerts && 'I also post about days with unusually many or few views.',
       ],
       small: [[when, { code: '/docs-digest list' }]],
@@ -55,28 +63,24 @@ export const scheduleNotes = {
 
   /** To the owner: a digest could not be posted. */
   failed(run: ScheduleRun): Message {
-    const retry = 'Choose [Send now] to try again.';
-    const wanted = { again: '[Send now]', retry, orElse: 'remove this digest' };
-    const { why, fix } = failureParts(run.failure, run.project, wanted);
+    const { lines, small } = failureParts(run.failure, run, { again: RUN_NOW, orElse: 'remove this digest' });
     const isPaused = run.pausedBy === 'failures';
-    const subject = [`The digest of ${site(run)} couldn't be posted in `, { channel: run.channel }, ': '];
     const paused = `Paused after ${countOf(run.failures, 'failure')}; it resumes once a post succeeds.`;
     return layout({
       icon: '❌',
-      lines: [[...subject, ...why], fix],
-      small: [isPaused && paused],
+      lines: [subjectLine('Digest not posted', run), ...lines],
+      small: [isPaused && paused, ...small],
       buttons: primaryFirst(run, 'sendNow', ...(isPaused ? (['resume'] as const) : []), 'remove'),
     });
   },
 
   /** To the owner: the platform gives no numbers for a digest that is due. */
   late(run: ScheduleRun, cause: PlatformCause): Message {
-    const wanted = { again: '[Send now]', retry: 'Choose [Send now] to try again now.' };
-    const { why, fix } = failureParts({ why: 'platform', cause }, run.project, wanted);
+    const { lines, small } = failureParts({ why: 'platform', cause }, run, { again: RUN_NOW });
     return layout({
       icon: '⚠️',
-      lines: [[`The digest of ${site(run)} in `, { channel: run.channel }, ' is late: ', ...why], fix],
-      small: ['I also try again every half hour, for two days.'],
+      lines: [subjectLine('Digest late', run), ...lines],
+      small: ['I also try again every half hour, for two days.', ...small],
       buttons: primaryFirst(run, 'sendNow', 'remove'),
     });
   },
@@ -85,13 +89,13 @@ export const scheduleNotes = {
   skipped(run: ScheduleRun, dueTimes: readonly number[]): Message {
     const more = dueTimes.length - MAX_LISTED;
     const isOne = dueTimes.length === 1;
-    const what = `${isOne ? 'A digest' : countOf(dueTimes.length, 'digest')} of ${site(run)} in `;
-    const then = ` could not be sent within two days, so ${isOne ? 'it was' : 'they were'} left out:`;
+    const what = `${isOne ? 'a digest' : countOf(dueTimes.length, 'digest')} of ${site(run)} in `;
+    const then = `, because I couldn't post ${isOne ? 'it' : 'them'} within two days:`;
     const command = { code: '/docs-digest <range>' };
     return layout({
-      icon: '⚠️',
+      icon: '➖',
       lines: [
-        [what, { channel: run.channel }, then],
+        [{ bold: 'Skipped' }, ` ${what}`, { channel: run.channel }, then],
         ...dueTimes
           .slice(-MAX_LISTED)
           .map((dueAtMs) => [`${rangeText(lastCompleteWeek(dueAtMs).range)}, due `, moment(dueAtMs)]),
@@ -121,45 +125,50 @@ export function alertMessage(
   const date = Temporal.PlainDate.from(day);
   const weekday = WEEKDAYS[date.dayOfWeek - 1] ?? '';
   const when = `${weekday.slice(0, 3)} ${date.day} ${date.toLocaleString('en-US', { month: 'short' })}`;
-  const changes = alerts.map(({ by, now, usual, lasting }) => {
+  const periods = alerts.map(({ lasting }) => (lasting ? ' over the last week' : ` on ${when}`));
+  const [period] = periods;
+  const isSame = periods.every((one) => one === period);
+  const changes = alerts.map(({ by, now, usual }, at) => {
     const percent = formatCount(Math.round((100 * Math.abs(now - usual)) / usual));
-    return `${names[by]} ${now < usual ? 'down' : 'up'} ${percent}%${lasting ? ' for days' : ''}`;
+    return `${names[by]} ${now < usual ? 'down' : 'up'} ${percent}%${isSame ? '' : periods[at]}`;
   });
   const numbers = alerts.map(({ by, now, usual, lasting }) => {
-    const whose = alerts.length > 1 ? `${names[by]}: ` : '';
-    const perDay = lasting ? ' a day in the last week' : '';
-    return `${whose}${viewsText(now)}${perDay}, usually about ${formatCount(usual)}.`;
+    const whose = alerts.length > 1 ? `${names[by]} ` : '';
+    return `${whose}${formatCount(usual)} → ${formatCount(now)}${lasting ? ' a day' : ''}`;
   });
   const pages = moved.map(
     ({ path, now, before }) => `${pathText(path)} ${formatCount(before)} → ${formatCount(now)}`,
   );
   // No views by AI alone may have other causes: a site can block it.
   const isBroken = alerts.some(({ by, now }) => by === 'human' && now === 0);
+  const isRise = alerts.every(({ now, usual }) => now > usual);
   const against = alerts.every(({ lasting }) => lasting) ? 'seven weeks before' : `last eight ${weekday}s`;
   return layout({
-    icon: '⚠️',
+    icon: isBroken ? '⚠️' : isRise ? '📈' : '📉',
     lines: [
-      [{ bold: changes.join(', ') }, ` · ${cut(singleLine(run.site), 253)} · ${when}`],
-      numbers.join(' '),
-      pages.length > 0 && `Most of it: ${pages.join(' · ')}`,
-      isBroken && 'None at all usually means that counting broke.',
+      [
+        { bold: `${changes.join(', ')}${isSame ? period : ''}` },
+        ` · ${cut(singleLine(run.site), 253)} · ${numbers.join(', ')}`,
+      ],
       isBroken && CHECK_COUNTING,
     ],
-    small: [`Compared with the ${against}`],
+    small: [pages.length > 0 && `mostly ${pages.join(', ')}`, `compared with the ${against}`],
   });
 }
 
 /** Only the owner sees these, and has to act: a digest that could not be posted, or a lost permission. */
 export const scheduleNeeds: RunNeeds<ScheduleRun> = {
-  of(run) {
-    const kind = kindOf(run);
-    return kind === undefined ? [] : [{ user: run.owner.id, id: kind }];
+  isTrouble: true,
+  /** A person who has a digest sent again first sees its result. */
+  of({ state, owner, ownerLeft, pausedBy, failures, failure, posting }) {
+    if (state === 'removed' || state === 'testing' || ownerLeft) return [];
+    if (pausedBy === 'permission') return [{ user: owner.id, id: 'permission' }];
+    return failures > 0 && posting === undefined ? [{ user: owner.id, id: `failed ${failure?.week}` }] : [];
   },
   line(run, { id }) {
-    const digest: Part[] = [`the digest of ${sanitizeUserText(run.site, 80)} in `, { channel: run.channel }];
     return id === 'permission'
-      ? ['⏸ ', { bold: 'Paused' }, ' · you may no longer set up ', ...digest]
-      : ['❌ ', { bold: 'Digest failed' }, ' · I could not post ', ...digest];
+      ? ['⏸ ', ...subjectLine('Paused', run), ' · you may no longer set up digests']
+      : ['❌ ', ...subjectLine('Digest not posted', run)];
   },
   question: (run, { id }) => (id === 'permission' ? scheduleNotes.notPermitted : scheduleNotes.failed)(run),
   answered(run) {
@@ -167,10 +176,3 @@ export const scheduleNeeds: RunNeeds<ScheduleRun> = {
     return run.posting === undefined ? changedMessage(run) : message(['This digest is on its way.']);
   },
 };
-
-/** A person who has a digest sent again first sees its result. */
-function kindOf(run: ScheduleRun): Need['id'] | undefined {
-  if (run.state === 'removed' || run.state === 'testing' || run.ownerLeft) return undefined;
-  if (run.pausedBy === 'permission') return 'permission';
-  return run.failures > 0 && run.posting === undefined ? `failed ${run.failure?.week}` : undefined;
-}

@@ -7,6 +7,8 @@ import { type GalleryState, pick, post } from '../../state.ts';
 import {
   archived,
   BEN,
+  building,
+  built,
   byLong,
   ended,
   first,
@@ -26,13 +28,19 @@ export const cards: GalleryState[] = [
   card('idle', {}),
   card('idle, with a pull request', seen({ prLink: PULL_REQUEST, model: 'opus-9' })),
   card('idle, with previews', { ...seen({ prLink: PULL_REQUEST }), previews: true }),
+  card('idle, a preview is built', { ...seen({ prLink: PULL_REQUEST }), previews: true, preview: building }),
+  card('idle, with a preview', { ...seen({ prLink: PULL_REQUEST }), previews: true, preview: built }),
   card('idle, pull request without an address', seen({ prLink: 'acme#7' })),
   card('working', { rounds: [aRound()] }),
   card('idle, with a title', { title: 'Add error handling' }),
+  card('idle, from a digest', { title: 'Fix /guides/testing' }),
+  card('no longer watched', {
+    rounds: [aRound({ ending: { kind: 'gaveUp', afterMs: 6 * 3_600_000, atMs: NOW_MS } })],
+  }),
   post(
     'agent/instruction',
     pick(
-      threadMessages(aThread({ title: 'Also…', instructions: [{ ...first, isReply: false }] })),
+      threadMessages(aThread({ instructions: [{ ...first, isReply: false, excerpt: 'Also…' }] })),
       'instruction',
     ),
   ),
@@ -44,20 +52,27 @@ export const cards: GalleryState[] = [
   card('polls fail, key, working', { ...failing('key'), rounds: [aRound()] }),
   card('polls fail, down, working', { ...failing('down'), rounds: [aRound()] }),
   card('polls fail from the start', { seen: undefined, ...failing('down') }),
-  card('every reply, in a crowd', { mode: 'all', hasOtherAuthors: true }),
+  card('every reply, several people', { mode: 'all', othersAtMs: NOW_MS }),
   card('a send is unclear', { instructions: [anInstruction({ state: 'unknown' })] }),
   card('one instruction waiting', { instructions: [anInstruction()] }),
   card('instructions waiting', { instructions: [anInstruction(), anInstruction({ id: '2' })] }),
-  card('conversation asked about', {
+  card('asked about earlier messages', {
     instructions: [anInstruction({ state: 'held', background: someBackground })],
   }),
-  card('conversation asked about, before the job is made', {
+  ...[true, false].map((isHere) => {
+    const question = { askedAtMs: NOW_MS, isHere, isOpenToAll: true };
+    const one = anInstruction({ state: 'held', background: someBackground, question });
+    return card(`asked about earlier messages ${isHere ? 'here' : 'elsewhere'}, open to all`, {
+      instructions: [one],
+    });
+  }),
+  card('asked about earlier messages, before the job is made', {
     ...unmade,
     instructions: [anInstruction({ state: 'held', creates: true, background: someBackground })],
   }),
-  card('one reply held', { hasOtherAuthors: true, instructions: [anInstruction({ state: 'held' })] }),
+  card('one reply held', { othersAtMs: NOW_MS, instructions: [anInstruction({ state: 'held' })] }),
   card('two replies held', {
-    hasOtherAuthors: true,
+    othersAtMs: NOW_MS,
     instructions: [anInstruction({ state: 'held' }), anInstruction({ id: '2', state: 'held' })],
   }),
   card('every reply', { mode: 'all' }),

@@ -6,6 +6,10 @@ export const PULL_REQUEST = 'https://github.com/acme/docs/pull/123';
 export const ANA = { id: 'U0ANA', name: 'ana' };
 export const BEN = { id: 'U0BEN', name: 'ben' };
 
+/** The preview of its branch, asked for by ben. */
+export const building = { run: '77', by: BEN, isBuilding: true };
+export const built = { ...building, isBuilding: false, url: 'https://acme-agent.preview.example' };
+
 export const seen = (changes: Partial<NonNullable<ThreadRun['seen']>>) => ({
   seen: { ...(aThread().seen as NonNullable<ThreadRun['seen']>), ...changes },
 });

@@ -4,10 +4,12 @@ import { UserFacingError } from '../../../../src/commands/intake.ts';
 import type { Background } from '../../../../src/jobs/agent/background.ts';
 import {
   closedThreadMessage,
+  detailsMessage,
   ephemeralMessage,
   mentionMessage,
   offerMessage,
   privateEnding,
+  stopQuestion,
   tooManyThreadsMessage,
 } from '../../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { tooLongText } from '../../../../src/jobs/agent/thread/phrases.ts';
@@ -16,12 +18,14 @@ import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
 import { parseThreadText } from '../../../../src/jobs/agent/thread-text.ts';
 import { noPlaceMessage, notPermittedText } from '../../../../src/jobs/wording-view.ts';
 import type { Project } from '../../../../src/projects.ts';
-import { type Message, message } from '../../../../src/slack/blocks.ts';
+import { type Message, message, preformatted } from '../../../../src/slack/blocks.ts';
+import { reportView } from '../../../../src/slack/modals.ts';
+import { NOW_MS } from '../../../support/builders.ts';
 import { aProject } from '../../../support/commands/builders.ts';
 import { anInstruction, aRound, aThread, someBackground } from '../../../support/jobs/agent/builders.ts';
 import { THREAD } from '../../../support/jobs/export/builders.ts';
 import { type GalleryState, modal, post } from '../../state.ts';
-import { ANA, BEN, ended, INSTRUCTION, unmade } from './examples.ts';
+import { ANA, BEN, ended, INSTRUCTION, seen, unmade } from './examples.ts';
 
 const only = (
   name: string,
@@ -35,14 +39,16 @@ const excerpt = 'looks good, but what about v2?';
 
 const backgrounds: [string, Background][] = [
   ['two messages', someBackground],
-  ['one message', { ...someBackground, count: 1 }],
+  ['one message', { ...someBackground, newest: someBackground.newest.slice(1), count: 1 }],
+  ['six messages', { ...someBackground, count: 6 }],
+  ['without apps', { ...someBackground, leftOut: 'apps' }],
   ['of a thread', { ...someBackground, isWholeThread: true }],
-  ['cut', { ...someBackground, text: `${someBackground.text}\n> ${'and more '.repeat(200)}`, isCut: true }],
+  ['cut', { ...someBackground, count: 40, isCut: true }],
 ];
 
 export const ephemerals: GalleryState[] = [
   only('question', { kind: 'question', about: '1', excerpt }),
-  only('question, in a crowd', { kind: 'question', about: '1', excerpt }, { hasOtherAuthors: true }),
+  only('question, several people', { kind: 'question', about: '1', excerpt }, { othersAtMs: NOW_MS }),
   only('question, every reply', { kind: 'question', about: '1', excerpt }, { mode: 'all' }),
   only('question, to somebody else', { kind: 'question', about: '1', excerpt }, { owner: BEN }),
   only('question, only mentions', { kind: 'question', about: '1', excerpt }, { mode: 'mention' }),
@@ -58,6 +64,8 @@ export const ephemerals: GalleryState[] = [
     { kind: 'question', about: '1' },
     { instructions: [anInstruction({ id: '1' })] },
   ),
+  only('nothing above, not readable', { kind: 'leftOut', about: 'unread', excerpt }),
+  only('nothing above but apps', { kind: 'leftOut', about: 'apps', excerpt }),
   only('files', { kind: 'files' }),
   only('edited', { kind: 'edited' }),
   only('not permitted', { kind: 'notPermitted', about: '@Ben' }),
@@ -79,6 +87,12 @@ export const ephemerals: GalleryState[] = [
   only('status, at work', { kind: 'status' }, { rounds: [aRound()], instructions: [anInstruction()] }),
   only('status, before the first poll', { kind: 'status' }, unmade),
   only('status, after the end', { kind: 'status' }, ended('stopped')),
+  post('agent/ephemeral/stop', stopQuestion(aThread())),
+  post('agent/ephemeral/stop, one waits', stopQuestion(aThread({ instructions: [anInstruction()] }))),
+  post(
+    'agent/ephemeral/stop, two wait',
+    stopQuestion(aThread({ instructions: [anInstruction(), anInstruction({ id: '2' })] })),
+  ),
   refused('no such job', { ...ended('unknownJob'), agentJobId: 'nope' }),
   refused('follows one already', ended('taken')),
   refused('not in the channel', ended('noPlace', { code: 'not_in_channel' })),
@@ -127,8 +141,12 @@ export const mentions: GalleryState[] = [
   mention('too many threads', tooManyThreadsMessage(100)),
   mention('which job', says('follow')),
   mention('too long', message([`${tooLongText(31_000, 20_000)} Nothing was sent.`])),
-  mention('offer', offerMessage('5e5e1c2b', 'Add a **quickstart**')),
-  mention('offer with a conversation', offerMessage('5e5e1c2b', 'Add a **quickstart**', someBackground)),
+  mention('offer', offerMessage('5e5e1c2b', 'Add a quickstart')),
+  mention('offer with earlier messages', offerMessage('5e5e1c2b', 'Add a quickstart', someBackground)),
+  mention(
+    'offer without earlier messages',
+    offerMessage('5e5e1c2b', 'Add a quickstart', { ...someBackground, count: 0, leftOut: 'unread' }),
+  ),
   mention('project of a new job', problemOf(two)),
 ];
 
@@ -142,6 +160,7 @@ const sends = (name: string, changes: Partial<Parameters<typeof sendModalView>[0
       ...changes,
     }),
   );
+const known = seen({ model: 'opus-9', createdAtMs: NOW_MS - 3 * 86_400_000 });
 const inDocs = { channel: { id: 'C0DOCS', name: 'docs' } };
 export const modals: GalleryState[] = [
   modal('agent/modal/instruct', instructView({ projects: projects.slice(0, 1), project: 'acme' }, inDocs)),
@@ -156,4 +175,10 @@ export const modals: GalleryState[] = [
   sends('a new job or one that is followed', { projects, project: 'beta' }),
   sends('two that look the same', { threads: [aThread(), other], here: other, text: '' }),
   sends('too long', { text: 'word '.repeat(800) }),
+  modal('agent/modal/details', reportView('Agent job', detailsMessage(aThread(known)).blocks)),
+  modal(
+    'agent/modal/details, the job is being made',
+    reportView('Agent job', detailsMessage(aThread({ ...unmade, title: 'Add…' })).blocks),
+  ),
+  modal('agent/modal/earlier messages', reportView('Earlier messages', [preformatted(someBackground.text)])),
 ];

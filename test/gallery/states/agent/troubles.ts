@@ -42,6 +42,7 @@ export const troubles: GalleryState[] = [
   troubleWith('refused, unknown since', { why: 'refused' }, { notFound: true }),
   troubleWith('answered, sent again', answer('sendAgain')),
   troubleWith('answered, left', answer('leave')),
+  troubleWith('answered late', answer('late')),
   troubleWith('not sent, sent again', { why: 'refused', ...answer('sendAgain') }),
 ];
 
@@ -52,14 +53,16 @@ const aLimit = (changes: Partial<Limit> = {}): Limit => ({
   untilMs: NOW_MS + 40 * MINUTE,
   ...changes,
 });
-const limited = (name: string, changes: Partial<Limit>, waiting: number) =>
+const limited = (name: string, changes: Partial<Limit>, waiting: number, creates = false) =>
   post(
     `agent/limit/${name}`,
     pick(
       threadMessages(
         aThread({
           limit: aLimit(changes),
-          instructions: Array.from({ length: waiting }, (_, index) => anInstruction({ id: `${index}` })),
+          instructions: Array.from({ length: waiting }, (_, index) =>
+            anInstruction({ id: `${index}`, creates }),
+          ),
         }),
       ),
       'limit',
@@ -83,6 +86,7 @@ const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}) 
 export const delays: GalleryState[] = [
   limited('ours, one waits', {}, 1),
   limited('ours, five wait', {}, 5),
+  limited('of new jobs', {}, 1, true),
   limited("the platform's", { perHour: undefined }, 1),
   limited('ours, two wait', {}, 2),
   limited('nothing waits', {}, 0),

@@ -57,7 +57,6 @@ export const askStates: GalleryState[] = [
 
 /** When the week of the digest is no longer the last one. */
 const A_MONTH_LATER = NOW_MS + 30 * 86_400_000;
-const twice = (path: string) => ({ path, up: 2, down: 9 });
 const [entry] = entriesOf(whole(), 'pages');
 const [questions] = entriesOf(whole(), 'questions');
 if (entry === undefined || questions === undefined) throw new Error('a digest has pages and questions');
@@ -70,17 +69,12 @@ const onePage = {
 };
 /** The modals of digests, and those of [Ask the agent]. */
 export const digestModalStates: GalleryState[] = [
-  modal('digest/modal/ask about a page', subjectView(whole(), 'pages')),
-  modal('digest/modal/ask about a search', subjectView(whole(), 'searches')),
-  modal(
-    'digest/modal/ask about thumbs',
-    subjectView(whole({ readers: { thumbs: [twice('/guides/sso'), twice('/api/errors')] } }), 'thumbs'),
-  ),
+  modal('digest/modal/ask about a page', subjectView(whole())),
   modal('digest/modal/ask about questions', instructionView(whole(), questions, [], NOW_MS)),
-  modal('digest/modal/ask, no page is listed', subjectView(whole({ pages: undefined }), 'pages')),
+  modal('digest/modal/ask, no page is listed', subjectView(whole({ pages: undefined }))),
   modal(
     'digest/modal/ask, one page is listed',
-    subjectView(whole({ pages: { ...onePage, top: onePage.top.slice(0, 1) } }), 'pages'),
+    subjectView(whole({ pages: { ...onePage, top: onePage.top.slice(0, 1) } })),
   ),
   modal('digest/modal/instruction', instructionView(whole(), entry, [aThread()], NOW_MS)),
   modal('digest/modal/instruction, no job is followed', instructionView(whole(), entry, [], NOW_MS)),

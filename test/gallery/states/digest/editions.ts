@@ -1,8 +1,8 @@
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import {
   answerMessage,
+  noNumbersMessage,
   notFinalMessage,
-  stuckReply,
   waitsMessage,
 } from '../../../../src/jobs/digest/edition/reply-view.ts';
 import { editionMessages } from '../../../../src/jobs/digest/edition/view.ts';
@@ -45,6 +45,11 @@ const root = (name: string, changes: Partial<EditionRun>) =>
 const pages = (name: string, changes: Partial<EditionRun> = {}) =>
   part(`pages/${name}`, 'pages', whole(changes));
 const asked: Partial<EditionRun> = { kind: 'asked', week: undefined };
+const nobody: Partial<EditionRun> = {
+  totals: { human: 0, ai: 0 },
+  pages: undefined,
+  readers: { visitors: { total: 3120 } },
+};
 const posted: Partial<EditionRun> = { state: 'posted', pages: undefined };
 const failedFor = (
   name: string,
@@ -77,10 +82,10 @@ const late = (name: string, changes: Partial<EditionRun>) =>
 
 export const editionStates: GalleryState[] = [
   root('weekly', {}),
-  root('weekly, without a chart', { hasChart: false }),
+  post('digest/edition/weekly, without a chart', pickFallback(editionMessages(whole()), 'digest')),
   root('weekly, the first', { totalsBefore: undefined }),
   root('weekly, the lowest', { weekViews: [70, 80, 90, 100, 95, 99, 99, 99] }),
-  root('weekly, no views', { totals: { human: 0, ai: 0 } }),
+  root('weekly, no views', nobody),
   root('pages follow', { ...posted, pagesWait: { kind: 'limit', untilMs: NOW_MS + DAY / 24 } }),
   root('pages are held up', { ...posted, pagesWait: { kind: 'down', status: 500 } }),
   root('too many pages', { ...posted, noPages: 'tooMany' }),
@@ -99,7 +104,7 @@ export const editionStates: GalleryState[] = [
     range: { from: '2026-09-09', to: '2026-09-14' },
     today: 'leftOut',
   }),
-  root('asked for, no views', { ...asked, totals: { human: 0, ai: 0 } }),
+  root('asked for, no views', { ...asked, ...nobody }),
   root('preview', { kind: 'preview', inDirectMessage: true }),
   pages('table'),
   post('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages')),
@@ -128,7 +133,7 @@ const elsewhere = ({ site, range }: EditionRun) => ({ site, range });
 /** Answers to people who request a digest. */
 export const answerStates: GalleryState[] = [
   post('digest/answer/waits', waitsMessage(anEdition(), NOW_MS + DAY / 24)),
-  post('digest/answer/no numbers yet', stuckReply(anEdition(), { kind: 'key', status: 401 })),
+  post('digest/answer/no numbers yet', noNumbersMessage(anEdition(), { kind: 'key', status: 401 })),
   post('digest/answer/on its way', answerMessage('onItsWay', anEdition())),
   post('digest/answer/preview', answerMessage('preview', elsewhere(anEdition()))),
   post(

@@ -7,13 +7,15 @@ const spans = spansOf(anEdition().range).map((span, index) => ({
   human: 120 + 9 * index,
   ai: 40 + index,
 }));
+const rising = aPage('/guides/mcp', { human: 140, before: { human: 90, ai: 10 } });
+const falling = aPage('/quickstart', { human: 96, before: { human: 401, ai: 10 } });
+const fallingAi = aPage('/api/limits', { ai: 60, before: { human: 90, ai: 130 } });
 const busiest = aPage('/guides/webhooks', { human: 320, ai: 730, before: { human: 310, ai: 320 } });
 
 /** A weekly digest with every line that one can have. */
 export const whole = (changes: Partial<EditionRun> = {}) => {
   const { pages } = anEdition();
   return anEdition({
-    timetable: 'Mondays 09:00 Europe/Berlin',
     spans,
     totalsBefore: { human: 918, ai: 222 },
     ...(pages && {
@@ -21,8 +23,9 @@ export const whole = (changes: Partial<EditionRun> = {}) => {
         ...pages,
         biggest: { page: busiest, by: 'ai' },
         risingAi: [busiest],
-        fallingAi: [busiest],
-        rising: [busiest],
+        fallingAi: [fallingAi],
+        rising: [rising],
+        falling: [falling],
         fresh: [aPage('/guides/passkeys', { before: { human: 0, ai: 0 } })],
         aiRead: [aPage('/api/errors', { human: 4, ai: 96 })],
       },
@@ -41,7 +44,7 @@ export const whole = (changes: Partial<EditionRun> = {}) => {
       },
       { subject: { kind: 'search', name: 'sso okta', value: 41 }, ending: 'noPr', after: 'unlisted' },
       {
-        subject: { kind: 'questions', name: 'questions that the assistant could not answer', value: 47 },
+        subject: { kind: 'questions', name: 'unanswered questions', value: 47 },
         ending: 'noPr',
         after: 64,
       },

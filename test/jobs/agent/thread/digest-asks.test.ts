@@ -45,7 +45,7 @@ test('keeps the ending of its round, and stays until its line is final', () => {
   const { instructions } = applyPoll(working, completed, NOW_MS, 0);
   const kept = compact(asked({ instructions: [...instructions, ...others] }));
   expect(kept.instructions).toHaveLength(MAX_FINISHED + 1);
-  expect(lines(kept)[0]?.message.text).toContain('finished /guides/sso without a pull request');
+  expect(lines(kept)[0]?.message.text).toContain('No pull request · /guides/sso');
 });
 
 describe.each(hostileSubjects)('%s', (_, text) => {

@@ -75,7 +75,7 @@ describe('a thread that is written full', () => {
     while ((await redis.client.llen(keys.inbox(world.id))) > 0) await world.step();
     expect((await world.thread()).instructions).toHaveLength(20);
     expect(world.ephemerals).toContainEqual(
-      'U0BEN: 20 instructions of this thread are already waiting or held. This one was not accepted; send it again later.\n"Instruction 21"',
+      `U0BEN: 20 requests of this thread are already waiting or held, so I didn't take this one. Send it again later.\n"Instruction 21"`,
     );
   });
 });

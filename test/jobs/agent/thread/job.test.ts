@@ -1,10 +1,11 @@
 import { expect, test } from 'vitest';
+import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { previewAlias } from '../../../../src/jobs/site/record.ts';
 import type { PermissionResult } from '../../../../src/policy.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aRound } from '../../../support/jobs/agent/builders.ts';
-import { ana, ben, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
+import { anInstruction, aRound, aTrouble } from '../../../support/jobs/agent/builders.ts';
+import { ana, ben, clicks, outcomesOf, wrote } from '../../../support/jobs/agent/events.ts';
 import { type AgentWorld, onFreshWorlds } from '../../../support/jobs/agent/world.ts';
 import { aPreview } from '../../../support/jobs/site/builders.ts';
 
@@ -27,7 +28,7 @@ const says = (of: string, kind: PermissionResult['kind']) => {
 async function waits(...words: [typeof ana, string][]) {
   await world.follows({ mode: 'all' });
   const limit = { n: 1, perHour: 1 };
-  await world.runs.save({
+  await world.runs.saveStep({
     ...(await world.thread()),
     limit: { ...limit, untilMs: NOW_MS + 3_600_000 },
   });
@@ -44,7 +45,7 @@ test('what waited for an hour does not go out when its author may no longer inst
   expect(world.prompts).toEqual(['Two']);
   expect(outcomesOf(await world.thread())).toEqual(['discarded: One', 'sent: Two', 'discarded: Three']);
   expect(world.ephemerals).toEqual([
-    'U0BEN: You may no longer instruct the agent here, so your waiting instructions were not sent. Ask @docs-admins.',
+    "U0BEN: You may no longer ask the agent here, so your waiting requests weren't sent. Ask @docs-admins.",
   ]);
   expect(world.audited.filter((line) => line.startsWith('U0BEN'))).toEqual([
     'U0BEN instruction: discarded · 3 characters',
@@ -109,7 +110,47 @@ test('a preview is older than a round that was given up and is found ended later
   expect((await world.thread()).rounds.at(-1)).toMatchObject({ n: 2, ending: { kind: 'noPr' } });
   expect(await entries()).toBe(1);
   // A poll without a round says nothing new.
-  await world.runs.save({ ...(await world.thread()), pollRequested: true });
+  await world.runs.saveStep({ ...(await world.thread()), pollRequested: true });
   await world.step();
   expect(await entries()).toBe(1);
+});
+
+/** The first send of a thread has no answer, and its message asks. */
+async function unclear(changes: Partial<ThreadRun> = {}) {
+  await world.follows({ sends: 1, instructions: [aTrouble({ send: 1 })], ...changes });
+}
+const answersLate = async () => {
+  const job = { id: 'aj', status: 'active', rawStatus: 'active' };
+  await world.context.callOnce(await world.thread(), 'send.1', 1000, async () => job);
+};
+
+test('a late answer to a send wakes the thread, and replaces the question', async () => {
+  await unclear();
+  await world.step();
+  await answersLate();
+  expect(await world.runs.active()).toContainEqual({ job: 'agent-thread', id: world.id });
+  await world.step();
+  const { instructions, rounds } = await world.thread();
+  expect(instructions[0]).toMatchObject({ state: 'sent', round: 1 });
+  expect([rounds.length, world.prompts]).toEqual([1, []]);
+  const { id } = anInstruction();
+  expect(world.texts.get(`${world.id}.problem.${id}.1`)).toBe(
+    "The agent got this request after all: the platform's answer came late.",
+  );
+});
+
+test('it is not sent again if the late answer comes before that', async () => {
+  await unclear();
+  await answersLate();
+  await world.receives(clicks(ben, 'sendAgain', [anInstruction().id]));
+  await world.step();
+  expect(world.prompts).toEqual([]);
+  expect(outcomesOf(await world.thread())[0]).toContain('sent: ');
+});
+
+test('the answer to an earlier send is no answer to this one', async () => {
+  await unclear({ instructions: [aTrouble()] });
+  await answersLate();
+  await world.step();
+  expect(outcomesOf(await world.thread())[0]).toContain('unknown');
 });

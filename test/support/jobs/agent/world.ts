@@ -24,6 +24,7 @@ export function createAgentWorld(redis: TestRedis) {
   const ephemerals: string[] = [];
   const audited: string[] = [];
   const prompts: string[] = [];
+  const texts = new Map<string, string>();
   let token = 0;
   const newToken = () => {
     token += 1;
@@ -46,6 +47,7 @@ export function createAgentWorld(redis: TestRedis) {
       add: async (_team, { user, what, result }) => void audited.push(`${user.id} ${what}: ${result}`),
       latest: async () => ({ done: [], refused: [] }),
     },
+    outbox: { publish: async (_team, { key, message }) => void texts.set(key, message.text) },
     newToken,
     now,
   });
@@ -53,7 +55,7 @@ export function createAgentWorld(redis: TestRedis) {
   const step = () => threadJob.run(id, context);
 
   return {
-    ...{ clock, context, docs, runs, ephemerals, audited, prompts, id, step },
+    ...{ clock, context, docs, runs, ephemerals, audited, prompts, texts, id, step },
     async follows(changes: Partial<ThreadRun> = {}) {
       const fresh = { pollRequested: true, lasting: true, rev: 1, claim: threadClaim(place) };
       const run = aThread({ ...fresh, ...changes });

@@ -8,6 +8,7 @@ export const anUpdate = (changes: Partial<UpdateRun> = {}): UpdateRun => ({
   job: 'deployment',
   rev: 1,
   people: ['U0ANA'],
+  exportRun: '0a1b2c3d4e5f60718293a4b5',
   project: 'acme',
   deployment: 'production',
   domain: 'docs.acme.com',
@@ -21,5 +22,6 @@ export const anUpdate = (changes: Partial<UpdateRun> = {}): UpdateRun => ({
   by: { id: 'U0ANA', name: 'ana' },
   ...{ attempt: 1, renewal: 0, attemptAtMs: NOW_MS },
   ...{ state: 'accepted', sinceMs: NOW_MS, failures: 0, nextTryAtMs: NOW_MS },
+  shows: 'line',
   ...changes,
 });

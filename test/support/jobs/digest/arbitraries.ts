@@ -106,8 +106,6 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
     readersBefore: maybe(readerFigures(words)),
     followUps: followUps(words),
     late: maybe(fc.boolean()),
-    hasChart: fc.boolean(),
-    timetable: fc.constant('Wednesdays 09:00 America/Argentina/ComodRivadavia'),
   });
   return known.map(({ spanCounts, ...one }) =>
     anEdition({
@@ -130,12 +128,12 @@ export function fullEdition(word: string): EditionRun {
     before: { human: 60, ai: 60 },
     ...change,
   });
+  const three = Array.from({ length: 3 }, () => page());
   const five = Array.from({ length: 5 }, () => page());
   const range = { from: '2025-12-25', to: '2026-03-27' };
   return anEdition({
     site: word,
     owner: { id: 'U0ANA', name: word },
-    timetable: 'Wednesdays 09:00 America/Argentina/ComodRivadavia',
     week: undefined,
     range,
     late: true,
@@ -148,10 +146,10 @@ export function fullEdition(word: string): EditionRun {
       sumBefore: { human: 1, ai: 1 },
       top: [...five, ...five],
       biggest: { page: page(), by: 'human' },
-      rising: five,
-      risingAi: five,
-      fallingAi: five,
-      falling: five,
+      rising: three,
+      risingAi: three,
+      fallingAi: three,
+      falling: three,
       fresh: five,
       quiet: five,
       aiRead: five,

@@ -80,7 +80,6 @@ export const anEdition = (changes: Partial<EditionRun> = {}): EditionRun => ({
     thumbs: [{ path: '/guides/sso', up: 2, down: 9 }],
   },
   followUps: [],
-  hasChart: true,
   ended: { why: 'done' },
   ...changes,
 });

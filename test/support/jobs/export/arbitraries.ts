@@ -71,6 +71,7 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
       }),
     ),
     movedAtMs: maybe(time),
+    siteDomain: maybe(hostileText),
     stalled: maybe(fc.boolean()),
     audited: maybe(fc.boolean()),
     completedAtMs: maybe(time),

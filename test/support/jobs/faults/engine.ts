@@ -90,9 +90,12 @@ export function createEngine(
   const ownErrors = new WeakSet<Error>();
   /** A rare fault strikes late, a frequent one early. */
   const chance = [0.005, 0.02, 0.06][Math.floor(faultRandom() * 3)] ?? 0;
+  let aimed: { at: RegExp; crossings: number } | undefined;
   let faultsLeft = maxFaults;
   let nextFaultMs = 0;
   let executions = 0;
+  /** Processes of earlier generations are dead. */
+  let generation = 0;
   let running: Execution | undefined;
   let present: { process: Process; context: JobContext } | undefined;
   let contextOf: (process: Process) => JobContext = () => {
@@ -112,14 +115,16 @@ export function createEngine(
   };
 
   function nextFault({ name, unclear, isOnce }: Crossing<unknown>): Fault | undefined {
-    if (faultsLeft === 0 || clock.ms < nextFaultMs) return undefined;
+    const isAimed = aimed?.at.test(`${running?.key} ${name}`) && aimed.crossings-- <= 0;
+    if (isAimed) aimed = undefined;
+    else if (faultsLeft === 0 || clock.ms < nextFaultMs) return undefined;
     // Steps have many commands to Redis, and few calls that change anything elsewhere.
     const weight = unclear === undefined ? 1 : READ.test(name) ? 3 : 20;
-    if (faultRandom() >= weight * chance) return undefined;
+    if (!isAimed && faultRandom() >= weight * chance) return undefined;
     const kinds = unclear === undefined ? BOTH : OF_APIS;
     const kind = kinds[Math.floor(faultRandom() * kinds.length)];
     if (kind === 'answer lost' && isOnce) return undefined;
-    faultsLeft -= 1;
+    faultsLeft = Math.max(0, faultsLeft - 1);
     nextFaultMs = clock.ms + MIN_GAP_MS + upTo(20_000);
     faults.push(`${((clock.ms - startMs) / 1000).toFixed(1)} s: ${name} ${kind} (${running?.key})`);
     return kind;
@@ -129,9 +134,11 @@ export function createEngine(
   function startProcess(): Process {
     let state: 'running' | 'frozen' | 'dead' = 'running';
     let thawed = Promise.withResolvers<void>();
+    const own = generation;
+    const isDead = () => state === 'dead' || generation !== own;
 
     async function gate(): Promise<void> {
-      while (state !== 'running') await (state === 'dead' ? new Promise(() => {}) : thawed.promise);
+      while (state !== 'running' || isDead()) await (isDead() ? new Promise(() => {}) : thawed.promise);
     }
     /** By default, its lock was renewed within the last half of its time; stalled jobs are found every 5 s. */
     function leave(execution: Execution | undefined, inMs = defaultTiming.lockMs / 2 + upTo(20_000)) {
@@ -145,6 +152,8 @@ export function createEngine(
       leave(running, inMs);
     }
     function freeze() {
+      // Two of its calls at once.
+      if (state === 'frozen') return;
       const execution = running;
       state = 'frozen';
       thawed = Promise.withResolvers();
@@ -307,6 +316,18 @@ export function createEngine(
     now: () => clock.ms,
     setContext(create: (process: Process) => JobContext) {
       contextOf = create;
+    },
+
+    /** Has a fault strike after so many calls of a kind, which are named as `<job> <id> <call>`. */
+    strike(at: RegExp, crossings: number) {
+      aimed = { at, crossings };
+    },
+
+    /** Kills all processes; the next step begins in a new one. Not during a step. */
+    stopAll() {
+      generation += 1;
+      present = undefined;
+      locks.clear();
     },
 
     /** Executes all that is due until nothing is, or until a time. */

@@ -357,8 +357,16 @@ async function checkSlack({ redis, messages, ephemerals }: Parts): Promise<strin
     if (posts.length > 1) problems.push(`${key} was posted ${posts.length} times`);
     const record = await stored.load(key);
     const [post] = posts;
-    if (!record?.wanted.retracted && post?.content.text !== record?.wanted.text)
-      problems.push(`${key} shows "${post?.content.text}", not "${record?.wanted.text}"`);
+    const { retracted, replacedBy, text } = record?.wanted ?? {};
+    if (!retracted && post?.content.text !== text)
+      problems.push(`${key} shows "${post?.content.text}", not "${text}"`);
+    if (retracted && !post?.isRemoved) problems.push(`${key} is still there`);
+    let last = replacedBy;
+    while (last !== undefined && post?.shownThen?.includes(last) === false)
+      // What replaced it may have been replaced, too.
+      last = (await stored.load(last))?.wanted.replacedBy;
+    if (replacedBy !== undefined && post?.isRemoved && last === undefined)
+      problems.push(`${key} was removed before ${replacedBy} was there`);
   }
   const repeated = ephemerals.filter((one, index) => ephemerals.indexOf(one) < index);
   problems.push(...repeated.map((one) => `twice: ${one}`));

@@ -2,6 +2,7 @@ import { changes } from '../../../../src/commands/deployment/buttons.ts';
 import type { DeploymentApi } from '../../../../src/deployments/deployment.ts';
 import { GithubError } from '../../../../src/deployments/github.ts';
 import { newUpdate, type UpdateRun, updateRun } from '../../../../src/jobs/deployment/record.ts';
+import { updateMessages } from '../../../../src/jobs/deployment/view.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { message } from '../../../../src/slack/blocks.ts';
 import { anOutbox } from '../../slack/world.ts';
@@ -59,7 +60,7 @@ export function createTargets({ random }: Engine) {
 
 /** A deployment is notified of two exports, and maybe of the first one again. */
 export function updateScenario(parts: Parts): Scenario {
-  const { now, random, redis, one, accept, runs, plan, targets, isShown } = parts;
+  const { now, random, redis, one, accept, runs, plan, targets, messages } = parts;
   const { webhooks, dispatches } = targets;
   const deployment = one(['production', 'staging']);
   const by = { id: ana.id, name: ana.name };
@@ -93,24 +94,29 @@ export function updateScenario(parts: Parts): Scenario {
       const all = await load();
       const open = all.find(({ state }) => state === 'unknown');
       if (open && now() >= open.sinceMs + 3000) await click(open, one(['ran', 'again', 'leave'] as const));
-      if (open !== undefined || returns === 0 || all[0]?.ending?.kind !== 'superseded')
-        return open !== undefined;
+      const [first] = all;
+      if (open !== undefined || returns === 0 || first?.newer === undefined) return open !== undefined;
       returns -= 1;
-      await click(all[0], 'again');
+      await click(first, 'again');
       return true;
     },
     async check() {
       const all = (await load()).sort((a, b) => b.attemptAtMs - a.attemptAtMs);
-      const problems = all.flatMap(({ jobId, state, ending }, place) => {
-        const wanted = place === 0 ? ['notified', 'left'] : ['superseded', 'left'];
-        return wanted.includes(ending?.kind ?? state)
-          ? []
-          : [`${jobId}, place ${place}: ${ending?.kind ?? state}`];
+      const problems = all.flatMap(({ jobId, state, ending, newer }, place) => {
+        const wanted = place === 0 ? ['notified', 'left'] : ['replaced', 'superseded', 'left'];
+        const shown = state === 'notified' && newer ? 'replaced' : (ending?.kind ?? state);
+        // If the later start stays unclear, the deployment still has the one before.
+        const isKept = place === 1 && shown === 'notified' && all[0]?.ending?.kind === 'left';
+        return isKept || wanted.includes(shown) ? [] : [`${jobId}, place ${place}: ${shown}`];
       });
       for (const run of all) {
         const max = allowed.get(run.jobId) ?? 1;
         if (sent(run) > max) problems.push(`${run.jobId}: ${sent(run)} dispatches, ${max} allowed`);
-        if (!isShown(`${run.id}.update`)) problems.push(`${run.jobId} is not shown`);
+        // Nothing else of it stays.
+        const stays = messages.filter(({ key, isRemoved }) => key.startsWith(`${run.id}.`) && !isRemoved);
+        const wanted = updateMessages(run).flatMap(({ key, retracted }) => (retracted ? [] : [key]));
+        const [is, should] = [stays.map(({ key }) => key), wanted].map((keys) => keys.sort().join(', '));
+        if (is !== should) problems.push(`${run.jobId} is shown by ${is}, not ${should}`);
       }
       const [newest] = all;
       if (newest === undefined || newest.state !== 'notified') return problems;

@@ -26,6 +26,8 @@ interface Shown extends Place {
   ts: string;
   content: Message;
   isRemoved: boolean;
+  /** The keys of the messages that were shown when it was removed. */
+  shownThen?: string[];
 }
 
 interface AgentJobState {
@@ -62,6 +64,8 @@ export function createUpstreams(engine: Engine) {
     refusesStarts: false,
     starts: 0,
     links: 0,
+    linkMs: BUNDLE_MS,
+    refusalOfLinks: (): DocsApiError | undefined => undefined,
     uploads: 0,
     tokens: 0,
   };
@@ -83,7 +87,8 @@ export function createUpstreams(engine: Engine) {
       shown(ts, 'chat.update').content = content;
     },
     remove({ ts }: PostedMessage) {
-      shown(ts, 'chat.delete').isRemoved = true;
+      const shownThen = messages.flatMap(({ key, isRemoved }) => (isRemoved ? [] : [key]));
+      Object.assign(shown(ts, 'chat.delete'), { isRemoved: true, shownThen });
     },
     findMessage(key: string, { channel, threadTs }: Place, sinceMs: number) {
       const found = messages.find(
@@ -161,9 +166,11 @@ export function createUpstreams(engine: Engine) {
     },
     getExport: ({ jobId }: { jobId: string }) => exportJob(jobId),
     createBundle({ jobId }: { jobId: string }) {
+      const refusal = platform.refusalOfLinks();
+      if (refusal) throw refusal;
       platform.links += 1;
       const bundleUrl = `https://bundles.example/${jobId}/${platform.links}?${SECRET}`;
-      return { bundleUrl, expiresAt: now() + BUNDLE_MS, sizeBytes: 1000 };
+      return { bundleUrl, expiresAt: now() + platform.linkMs, sizeBytes: 1000 };
     },
     getAgentJob: ({ jobId }: { jobId: string }) => agentJob(jobId),
     sendFollowUp: ({ jobId, prompt }: { jobId: string; prompt: string }) => instruct(jobId, prompt),
@@ -283,5 +290,5 @@ export function createUpstreams(engine: Engine) {
   }
 
   setContext(contextOf);
-  return { messages, ephemerals, files, exports, agentJobs, builds, platform, targets };
+  return { messages, ephemerals, files, exports, agentJobs, builds, platform, targets, contextOf };
 }
