@@ -44,6 +44,8 @@ export const attempt = z.object({
   sinceMs: z.number(),
   /** Which of its messages shows this attempt: each later one is a post of its own, and replaces the one before. */
   shows: z.enum(['line', 'question', 'end', 'trouble']),
+  /** A person began it because the start of the attempt before stayed unclear. */
+  again: z.literal(true).optional(),
   /** The name of the attempt that the deployment had when this one began. */
   replaces: z.string().optional(),
   /** Consecutive failures of the present call, and when it is tried again. */
@@ -88,6 +90,6 @@ export const newer = z.object({
 
 /** The fields of an update that the messages of its export and of its schedule show. */
 export const updateState = attempt
-  .pick({ state: true, notifiedAtMs: true, outcome: true, workflow: true, ending: true })
+  .pick({ state: true, notifiedAtMs: true, outcome: true, workflow: true, ending: true, again: true })
   .extend({ id: z.string(), deployment: z.string(), newer: newer.optional() });
 export type UpdateState = z.infer<typeof updateState>;

@@ -341,8 +341,7 @@ export const dispatchStep = ({ attempt }: Pick<UpdateRun, 'attempt'>) => `dispat
 async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobContext): Result {
   const { now, log } = context;
   // A person chose to update it again, but the answer to the first start has come: it did start.
-  const isAgain = run.answer?.action === 'again' && run.answer.attempt === run.attempt - 1;
-  const late = isAgain && (await lateAnswer(run, run.attempt - 1, context));
+  const late = run.again && (await lateAnswer(run, run.attempt - 1, context));
   if (late) return late;
   const outcome = await context.callOnce(
     run,
@@ -396,7 +395,8 @@ async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
 /** After a failed attempt, the deployment still has what it took before. */
 async function keepEarlier(run: UpdateRun, context: JobContext): Result {
   // A person left the start unclear, and then GitHub's answer came.
-  const late = run.ending?.kind === 'left' && (await lateAnswer(run, run.attempt, context));
+  const isLeft = run.ending?.kind === 'left';
+  const late = (isLeft || run.again) && (await lateAnswer(run, run.attempt - (isLeft ? 0 : 1), context));
   if (late) return late;
   const earlier = earlierOf(run);
   if (earlier === undefined) return idle;

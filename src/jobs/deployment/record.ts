@@ -104,6 +104,7 @@ export const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): Up
   ...run,
   ...blank,
   ...begun(run.attempt + 1, nowMs),
+  again: run.state === 'unknown' || undefined,
   earlier: run.notifiedAtMs === undefined ? run.earlier : { ...attempt.parse(run), shows: 'end' },
   replacedKey: messageKey(run),
   by: { id, name },
@@ -175,12 +176,13 @@ export const messageKey = ({ id, attempt, shows }: Pick<UpdateRun, 'id' | 'attem
   `${id}.${shows}.${attempt}`;
 
 /** Whether the deployment may have taken the present attempt, or may take it. */
-export const mayTake = ({ ending, outcome }: UpdateRun) =>
+export const mayTake = ({ ending, outcome, again }: UpdateRun) =>
   ending === undefined
     ? outcome?.state !== 'failed'
-    : ending.kind === 'missing'
-      ? ending.mayBeSent
-      : !['refused', 'noLink', 'permission'].includes(ending.kind);
+    : again ||
+      (ending.kind === 'missing'
+        ? ending.mayBeSent
+        : !['refused', 'noLink', 'permission'].includes(ending.kind));
 
 /** Returns what the messages of its export and of its schedule show. */
 export const stateOf = (run: UpdateRun): UpdateState => updateState.parse(shownAttempt(run));

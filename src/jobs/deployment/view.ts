@@ -137,7 +137,7 @@ const firstLine = ({ label, note }: Fact, run: UpdateRun): Part[] => [
 ];
 
 function factOf(run: UpdateState): Fact {
-  const { state, ending, outcome, workflow, notifiedAtMs, newer } = run;
+  const { state, ending, outcome, workflow, notifiedAtMs, newer, again } = run;
   const name = nameOf(run);
   const word = (icon: string, label: string, note = '', when: Part[] = []) => ({ icon, label, note, when });
   const sent = (icon: string, note?: string) =>
@@ -148,10 +148,10 @@ function factOf(run: UpdateState): Fact {
     const when = newer.atMs === undefined ? [] : [moment(newer.atMs)];
     return word('➖', 'Replaced', ` on ${name} by ${newer.label}`, when);
   }
+  if (ending && notifiedAtMs === undefined && (ending.kind === 'left' || again))
+    return word('➖', 'Not started again', ` · it's unclear whether the workflow for ${name} started`);
   if (ending?.kind === 'superseded')
     return word('➖', `Not deployed to ${name}`, newer && ` · ${newer.label} was asked for later`);
-  if (ending?.kind === 'left')
-    return word('➖', 'Not started again', ` · it's unclear whether the workflow for ${name} started`);
   if (ending && notifiedAtMs !== undefined) return word('⚠️', `No fresh link for ${name}`);
   if (isUnclear) return word('❔', 'Unclear', ` · ${name} may have this export`);
   if (ending) return word('❌', `Not deployed to ${name}`);

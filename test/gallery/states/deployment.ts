@@ -72,6 +72,10 @@ export const deploymentStates: GalleryState[] = [
   shown('workflow unclear', workflow({ unclear: 'Bad credentials' })),
   shown('start unclear', { state: 'unknown' }),
   shown('left unclear', endedBy({ kind: 'left' }, { shows: 'question' })),
+  shown(
+    'rejected, after an unclear start',
+    endedBy({ kind: 'refused', status: 422, text: 'No such ref' }, { attempt: 2, again: true }),
+  ),
   shown('replaced', { ...notified, newer }),
   shown('replaced by an export without a version', {
     ...notified,

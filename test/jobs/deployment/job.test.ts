@@ -10,7 +10,6 @@ import { dispatchStep, updateJob } from '../../../src/jobs/deployment/job.ts';
 import {
   attemptName,
   latestAlias,
-  restart,
   takenAlias,
   type UpdateRun,
   updateRun,
@@ -263,9 +262,17 @@ test.each([
   expect(webhooks).toHaveLength(1);
 });
 
-test.each(['first', 'second'] as const)(
-  'a late answer to a start: the %s attempt has no question',
-  async (which) => {
+/** What a person did before the answer came. */
+const clicks = {
+  'nothing yet': undefined,
+  'Start anyway': changes.again,
+  "Don't start again": changes.leave,
+  'Start anyway, and then lost the permission': changes.again,
+};
+
+test.each(Object.entries(clicks))(
+  'a late answer to a start counts. Its person clicked: %s',
+  async (label, click) => {
     let dispatches = 0;
     const dispatch = async () => {
       dispatches += 1;
@@ -276,31 +283,39 @@ test.each(['first', 'second'] as const)(
     const context = processOf(target, platform());
     await context.runs.accept(first);
     await updateJob.run(first.id, context);
-    const stored = () => context.runs.load(first.id, updateRun);
-    const open = (await stored()) ?? expect.fail('no update');
+    const stored = async () => (await context.runs.load(first.id, updateRun)) ?? expect.fail('no update');
+    const text = async () => updateMessages(await stored())[0]?.message.text;
+    const open = await stored();
     expect(open.state).toBe('unknown');
-    const answer = { attempt: 1, by: open.by, action: 'again' } as const;
-    const again: UpdateRun = { ...restart(open, open.by, NOW_MS), answer };
-    if (which === 'second') await context.runs.resume(again);
+    const clicked = click?.(open, open.by, NOW_MS);
+    if (clicked) await context.runs.resume(clicked);
+    if (label.endsWith('permission')) {
+      const person = { ...open.by, fullMember: true, active: true };
+      const check = async () => ({ kind: 'refused', person, contacts: '@docs-admins' }) as const;
+      await updateJob.run(first.id, { ...context, policy: { ...context.policy, check } });
+      expect(await text()).toMatch(
+        /^Not started again · it's unclear whether the workflow for production started/,
+      );
+    }
     const result = JSON.stringify({ result: { run: { id: 7, url: 'https://github.test/7' } } });
     await redis.client.hset(keys.run(first.id), `call:${dispatchStep({ attempt: 1 })}`, result);
     // The first start may arrive late, so the second waits for the limit of a call.
     clock.ms += 13_000;
-    await updateJob.run(first.id, context);
+    for (let step = 0; step < 2; step += 1) await updateJob.run(first.id, context);
     clock.ms = NOW_MS;
-    const saved = (await stored()) ?? expect.fail('no update');
+    const saved = await stored();
     expect(saved).toMatchObject({
       state: 'notified',
       workflow: { id: 7 },
       answer: { attempt: 1, action: 'late' },
     });
-    const replacedBy = `${first.id}.${which === 'second' ? 'line.2' : 'end.1'}`;
-    expect(updateMessages(which === 'second' ? again : saved)).toContainEqual(
+    const isAgain = saved.attempt === 2;
+    const replacedBy = `${first.id}.${isAgain ? 'line.2' : 'end.1'}`;
+    expect(updateMessages(isAgain ? (clicked ?? saved) : saved)).toContainEqual(
       expect.objectContaining({ key: `${first.id}.question.1`, retracted: true, replacedBy }),
     );
-    const [message] = updateMessages(saved);
-    expect(message).toMatchObject({ key: expect.stringContaining('.end.') });
-    expect(message?.message.text).toMatch(/^Sent to production · its workflow succeeded/);
+    expect(updateMessages(saved)[0]?.key).toContain('.end.');
+    expect(await text()).toMatch(/^Sent to production · its workflow succeeded/);
     expect(dispatches).toBe(1);
   },
 );
@@ -351,6 +366,26 @@ test('an update that was superseded before it was sent again is not replaced by 
   const run = await load();
   expect(run.ending).toEqual({ kind: 'superseded' });
   expect(updateMessages(run)[0]?.message.text).toMatch(/^Sent to production/);
+});
+
+test('an attempt that was not sent does not hide which version took the place of its export', async () => {
+  const context = processOf(receiver(() => 'delivered').target, platform());
+  for (const update of [first, second]) {
+    const versioned: UpdateRun = { ...update, version: update.jobId };
+    await context.runs.accept(versioned);
+  }
+  await stepAll(context, first, second, first);
+  const load = async () => (await context.runs.load(first.id, updateRun)) ?? expect.fail('no update');
+  const replaced = /^Replaced on production by se_2/;
+  expect(updateMessages(await load())[0]?.message.text).toMatch(replaced);
+  const again = changes.again(await load(), first.by, second.attemptAtMs + 500);
+  await context.runs.resume(again ?? expect.fail('no change'));
+  // The third was asked for later, and the deployment refuses it.
+  await context.runs.accept(third);
+  const refusing = { kind: 'webhook', includeLink: true, send: async () => ({ kind: 'refused', text: '' }) };
+  await stepAll(processOf(refusing as unknown as DeploymentApi, platform()), third, first, first);
+  expect((await load()).ending).toEqual({ kind: 'superseded' });
+  expect(updateMessages(await load())[0]?.message.text).toMatch(replaced);
 });
 
 test('trouble on our side is shown by the schedule, and its message goes with it', async () => {

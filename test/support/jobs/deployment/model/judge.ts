@@ -143,7 +143,8 @@ export function createJudge(engine: Engine, receivers: ReadonlyMap<string, Recei
       line.claim === 'replaced' ||
       (serves?.isConfirmed && serves.version !== version && serves.atMs > lastAskMs(name, version));
     const isAsked = line.kind === 'question' || new RegExp(`${name} · \\S+ \\(?${version}`).test(home.text);
-    if (isAsked && isReplaced && !unsure.has(name))
+    // After a restore, Docket does not know a question of after the backup.
+    if (isAsked && isReplaced && !unsure.has(name) && !isLost)
       problem(`(e) ${name} has ${serves?.version}, but a question about ${version} is open`);
   }
 
