@@ -7,13 +7,14 @@ import { createQueues, queueNames } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
-import type { ShutdownHooks } from './runtime/stopping.ts';
+import { repeat, type ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { createHealth, redisState, upstreamOf, WORKSPACE_TWICE } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
+import { createWorkWatch } from './server/work-watch.ts';
 import { findBot } from './slack/lookups.ts';
 import { startEmbeddedRedis } from './store/embedded-redis.ts';
 import { setTagName } from './store/keys.ts';
@@ -82,6 +83,11 @@ export async function createRoleParts(
   });
   metrics.onScrape(() =>
     metrics.problems.replace(health.problems().map(({ name, level }) => [{ name, level }, 1])),
+  );
+  void repeat(
+    stopping,
+    () => timing.problemCheckMs,
+    async () => health.logChecks(),
   );
   const { otelExporterOtlpEndpoint: collector } = settings;
   const { tracing, telemetry, close } = await startOpenTelemetry(collector, { ...about, log });
@@ -181,7 +187,11 @@ export async function connectRole(
   );
   for (const { channelIds, teamId } of workspaces)
     void channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
-  if (role !== 'all' || connect === connectForRequests)
+  if (role !== 'all' || connect === connectForRequests) {
     addRedisGauges({ ...parts, redis, queues, stores, projects, limits });
+    const watch = createWorkWatch({ queues, stores, timing, monotonicMs: parts.monotonicMs });
+    health.addProblems(watch.problems);
+    void repeat(closers.stopping, () => timing.problemCheckMs, watch.check);
+  }
   return { redis, queues, stores };
 }

@@ -150,7 +150,7 @@ function createBolt(
 /** Returns a receiver for Socket Mode if there is a token for it, else for HTTP. */
 async function createReceiver(
   { slackApiUrl: apiUrl, proxies }: Settings,
-  { settings: { name: workspace, appToken, signingSecret }, log }: Workspace,
+  { settings: { name: workspace, appToken, signingSecret }, problemHere, log }: Workspace,
   parts: RoleParts,
 ) {
   if (appToken !== undefined) {
@@ -159,6 +159,10 @@ async function createReceiver(
     const app = { appToken: secret, tokenName: name };
     const receiver = createSocketReceiver({ ...parts, ...app, log, apiUrl, proxies });
     parts.health.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
+    parts.health.addProblems(() => {
+      const text = receiver.problem();
+      return text === undefined ? [] : [problemHere({ name: 'slack_socket', level: 'error', text })];
+    });
     return { receiver, connected: receiver.connected };
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);

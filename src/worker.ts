@@ -13,7 +13,7 @@ import { createAlerts } from './jobs/status/alerts.ts';
 import { createWorkers, startSweeper } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createChangeSaver } from './runtime/cached.ts';
-import { rejectWhenStopping } from './runtime/stopping.ts';
+import { rejectWhenStopping, repeat } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { workspaceGoneText } from './server/health.ts';
 import { createDelivery } from './slack/delivery.ts';
@@ -78,15 +78,15 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     const { projects, teamId, slackPart, names, isPublic, postEphemeral, log } = workspace;
     const slack = rejectWhenStopping(stopping, workspace.slack);
     const tokens = new Map<string, ExpiringToken>();
-    const { alertAdmins, remindOfExpiry } = createAlerts({
+    const { alertAdmins, remindOfExpiry, expiring } = createAlerts({
       ...{ projects, tokens, stores, outbox, now, log, groupMembers: slack.groupMembers },
       admin: workspace.settings.allow.admin,
     });
     const context: JobContext = {
       ...stores,
       docs(project) {
-        const api = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
-        return api && rejectWhenStopping(stopping, api);
+        const known = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
+        return known && rejectWhenStopping(stopping, known.api);
       },
       deployment: createDeployments(projects, sender.send, parts.machineMs, onDeploymentCall, {
         renewed(token) {
@@ -123,6 +123,9 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       await stores.teams.save(workspace.tokenId, teamId());
       await remindOfExpiry(teamId());
     }
+    parts.health.addProblems(() =>
+      expiring().map((text) => workspace.problemHere({ name: 'key_expires', level: 'warn', text })),
+    );
     return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
   }
 
@@ -147,22 +150,52 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       return workspaces[index];
     },
     connection: redis,
-    ready: Promise.all([parts.clock.startSync(redis), ...recallTeams]),
+    ready: Promise.all([
+      parts.clock.startSync(redis),
+      ...recallTeams,
+      stores.runs.retryDamaged().catch(onRedisError),
+    ]),
     onError: onRedisError,
   });
   closers.add(() => workers.close(timing.shutdownMs));
+
+  /** Asks whether Slack and the platform are there, if nobody has called them for a while. */
+  async function probe() {
+    const isQuiet = (calledMs: number) => parts.monotonicMs() - calledMs >= timing.probeMs;
+    const quiet = parts.workspaces.filter(({ calledMs }) => isQuiet(calledMs()));
+    const keys = [...docsApis.values()].filter(({ calledMs }) => isQuiet(calledMs()));
+    const asked = [...quiet.map(({ slack }) => slack.identity()), ...keys.map(({ probe }) => probe())];
+    await Promise.allSettled(asked);
+  }
+  void repeat(stopping, () => timing.problemCheckMs, probe);
 
   const alsoDo = () => Promise.all(workspaces.map(({ sweep }) => sweep()));
   startSweeper({ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping });
 }
 
+/** An id that no export job of the platform has: it is asked for to see whether the platform answers. */
+const NO_JOB = 'docket-is-it-there';
+
+/** The platform's API with the key of one project. */
+interface PlatformCalls {
+  api: DocsApi;
+  /** Any answer but a refusal of the key, a limit or a failure proves that it works. */
+  probe: () => Promise<unknown>;
+  /** When a call with this key ended last, by the monotonic clock. */
+  calledMs: () => number;
+}
+
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
-  { timing, log, secrets, closers, health, metrics, tracing }: RoleParts,
+  { timing, monotonicMs, log, secrets, closers, health, metrics, tracing }: RoleParts,
   watchKey: (keyId: string, accepted: boolean) => void,
-): ReadonlyMap<string, DocsApi> {
+): ReadonlyMap<string, PlatformCalls> {
+  /** The time of the last call with each key. */
+  const called = new Map<string, number>();
   const apis = projects.map((project) => {
     const { name, apiKey, apiKeyFile } = project;
+    const keyId = keyIdOf(project);
+    called.set(keyId, monotonicMs());
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,
@@ -175,10 +208,11 @@ function createDocsApis(
       timeoutMs: timing.docsCallMs,
       log(request) {
         const { operation, error, status, code, durationMs } = request;
+        called.set(keyId, monotonicMs());
         log.debug(request, 'docs api');
         metrics.docsCalls.observe({ operation, outcome: error ?? 'ok' }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error ?? 'ok');
-        if (error === undefined || error === 'key_rejected') watchKey(keyIdOf(project), error === undefined);
+        if (error === undefined || error === 'key_rejected') watchKey(keyId, error === undefined);
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (error === 'aborted') return;
         const call = { of: name, operation };
@@ -191,9 +225,10 @@ function createDocsApis(
         health.record('docs', status !== undefined && ![502, 503, 504].includes(status));
       },
     });
-    return [name, api] as const;
+    const probe = () => api.getExport({ jobId: NO_JOB });
+    return [name, { api, probe, calledMs: () => called.get(keyId) ?? 0 }] as const;
   });
   // The answer of an open call is then lost; the next process asks a person, or polls again.
-  closers.add(() => withTimeout(CLOSE_MS, Promise.all(apis.map(([, api]) => api.close()))));
+  closers.add(() => withTimeout(CLOSE_MS, Promise.all(apis.map(([, { api }]) => api.close()))));
   return new Map(apis);
 }

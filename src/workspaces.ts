@@ -5,7 +5,7 @@ import { createPolicy } from './policy.ts';
 import type { Log } from './runtime/log.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import type { Timing } from './runtime/timing.ts';
-import { type Health, slackTexts } from './server/health.ts';
+import { type Health, type Problem, scopeText, slackTexts } from './server/health.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createLookups } from './slack/lookups.ts';
 import { postEphemeral } from './slack/response-url.ts';
@@ -43,6 +43,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
   const where = name === undefined ? '' : ` Workspace: ${name}.`;
   const channelIds = createChannelIds();
   const recalled = { teamId: '' };
+  let calledMs = monotonicMs();
   closers.add(() => channelIds.stop());
   const slack = createSlackApi({
     channelIds,
@@ -53,6 +54,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     monotonicMs,
     onCall({ method, answered, refused, error = 'ok', durationMs }) {
       const call = { of: slackPart, operation: method };
+      calledMs = monotonicMs();
       const failure = error === 'limited' ? 'slack_limited' : answered ? undefined : 'slack_unreachable';
       const problem = refused ? 'slack_token' : failure;
       if (problem === undefined) health.worked(call);
@@ -62,9 +64,20 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
       tracing.called(`slack ${method}`, durationMs, error);
     },
   });
-  health.addProblems(() =>
-    slack.isOrgWide() ? [{ name: 'slack_org_wide', level: 'error', text: ORG_WIDE_TEXT }] : [],
-  );
+  /** A problem of this workspace alone. */
+  const problemHere = (problem: Problem): Problem => ({
+    ...problem,
+    text: problem.text + where,
+    of: slackPart,
+  });
+  health.addProblems(() => {
+    const scopes = slack.missingScopes().join(', ');
+    const level = slack.refusedMethods().length > 0 ? 'error' : 'warn';
+    const problems: Problem[] = [];
+    if (slack.isOrgWide()) problems.push({ name: 'slack_org_wide', level: 'error', text: ORG_WIDE_TEXT });
+    if (scopes !== '') problems.push({ name: 'slack_scope', level, text: scopeText(scopes) });
+    return problems.map(problemHere);
+  });
   // A cached look-up must not expire early or late because a clock is corrected.
   const lookup = { timeoutMs: timing.permissionMs, cacheMs: timing.permissionCacheMs, now: cacheNow };
   return {
@@ -72,6 +85,9 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     settings,
     slack,
     slackPart,
+    problemHere,
+    /** When a call ended last, by the monotonic clock. */
+    calledMs: () => calledMs,
     channelIds,
     postEphemeral: (...[responseUrl, content, timeoutMs]: Parameters<typeof postEphemeral>) =>
       postEphemeral(responseUrl, channelIds.inContent(content), timeoutMs),

@@ -69,9 +69,9 @@ test('requests that are not signed with the secret are a problem in /readyz unti
   expect((await posts('another')).status).toBe(401);
   expect(await problems()).toEqual([
     {
-      name: 'signature',
-      level: 'warn',
-      text: 'A request is not signed with SLACK_SIGNING_SECRET. If Slack sent it, copy the secret again.',
+      name: 'slack_signature',
+      level: 'error',
+      text: "A request isn't signed with SLACK_SIGNING_SECRET. If no command works, copy the secret again; else somebody tries your address.",
     },
   ]);
   expect((await posts(SECRET)).status).toBe(200);

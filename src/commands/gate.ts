@@ -125,9 +125,10 @@ export function createGate(parts: GateParts) {
       }
     };
     const [outcome, answer] = await tracing.span(`${kind} ${what}`, outcomeOf);
-    metrics.requests.observe({ kind, name: what, outcome }, monotonicMs() - unverified.receivedAtMs);
+    const durationMs = Math.round(monotonicMs() - unverified.receivedAtMs);
+    metrics.requests.observe({ kind, name: what, outcome }, durationMs);
     // Logged later, so that it does not delay the answer.
-    if (outcome !== 'failed') setImmediate(() => log.info({ ...about, outcome }, 'request'));
+    if (outcome !== 'failed') setImmediate(() => log.info({ ...about, outcome, durationMs }, 'request'));
     return answer;
   }
 

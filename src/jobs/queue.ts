@@ -52,6 +52,9 @@ export function createQueues(
       );
     },
     all: (): readonly Queue[] => [...queues.values()],
+    /** Whether BullMQ works on none of the jobs in one of the queues. */
+    isPaused: async (): Promise<boolean> =>
+      (await Promise.all([...queues.values()].map((queue) => queue.isPaused()))).includes(true),
     counts: (): Promise<QueueCounts[]> =>
       Promise.all(
         [...queues].map(async ([name, queue]) => {

@@ -80,6 +80,8 @@ export function createMetrics(parts: LabelLists & Record<'version' | 'role', str
     limitUsed: gauge('docket_limit_used_ratio', ['limit']),
     limitWaiting: gauge('docket_limit_waiting', ['limit']),
     rejectedKeys: gauge('docket_rejected_keys', []),
+    schedules: gauge('docket_schedules', ['state']),
+    oldQuestions: gauge('docket_questions_older_than_a_day', []),
 
     /** Adds a function that runs before the metrics are shown; it never rejects, and is quick. */
     onScrape: (collect: () => Promise<void> | void) => void collectors.push(collect),

@@ -80,7 +80,7 @@ function standardOutput(): DestinationStream {
 }
 
 /** How often the same warning is logged. */
-const WARN_EVERY_MS = 10_000;
+const WARN_EVERY_MS = 60_000;
 
 /** Logs a warning once in a while per error and text: a full Redis makes BullMQ report thousands of errors a second. */
 export function createThrottledWarn(log: Log, now: () => number) {

@@ -46,8 +46,13 @@ export const defaultTiming = {
   /** Interval of pings on each connection to Redis, and of checks of Redis' own settings. */
   redisPingMs: 1 * second,
   redisCheckMs: 20 * second,
-  /** How long calls of a kind may fail before operators see a problem. */
+  /** How long calls of a kind may fail before operators see a problem, and how often other causes are looked for. */
   problemAfterMs: 30 * second,
+  problemCheckMs: 10 * second,
+  /** How long work may be due, or a queue paused, before that is a problem. */
+  notDrainingMs: 45 * second,
+  /** After so long without a call to Slack or to the platform, one asks whether it is there. */
+  probeMs: 1 * minute,
   /** BullMQ: how long a silent worker keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: 30 * second,
   /** BullMQ: how often it checks for silent workers. */

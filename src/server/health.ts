@@ -12,10 +12,12 @@ type PartState = 'up' | 'down' | 'unknown';
 const worstLast: PartState[] = ['up', 'unknown', 'down'];
 
 /** A problem for an operator. `error`: requests are refused, or work has stopped. */
-interface Problem {
+export interface Problem {
   name: string;
   level: 'error' | 'warn';
   text: string;
+  /** The part with the problem, if there are several, such as the name of a workspace. */
+  of?: string;
 }
 
 type StateCheck = () => Promise<PartState> | PartState;
@@ -40,6 +42,10 @@ export const slackTexts = (token: string) => ({
     'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
 });
 
+/** The problem of an app that was installed without these scopes. */
+export const scopeText = (scopes: string) =>
+  `The app lacks ${scopes}, so what needs it fails. Replace its manifest by manifest.yml, and install it again.`;
+
 /** The problem of work in workspaces that the settings do not have. */
 export const workspaceGoneText = (teams: string) =>
   `Work of ${teams} waits: the settings have no such workspace. Add it again, or let its work expire.`;
@@ -54,6 +60,9 @@ type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
 /** A problem without confirmation for this long is over, since its state is unknown. */
 const FORGET_MS = 10 * 60_000;
 
+/** How often a problem that lasts is logged. */
+const LOG_EVERY_MS = 60_000;
+
 /** An unchanged state is shared again at most this often. */
 const SHARE_INTERVAL_MS = 3000;
 
@@ -63,7 +72,7 @@ interface CallKind {
   operation: string;
 }
 
-interface Failure extends CallKind, Problem {
+interface Failure extends CallKind, Omit<Problem, 'of'> {
   sinceMs: number;
   seenMs: number;
   isProblem: boolean;
@@ -104,6 +113,9 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
     () => stateOf(snapshots.get(part)),
   ]);
   const checks: ProblemCheck[] = [];
+  /** The present problems of checks, with the time of their last line in the log. */
+  const logged = new Map<string, { problem: Problem; atMs: number }>();
+  const nameOf = ({ name, of = '' }: Problem): string => `${name} ${of}`;
   const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
   let share = (_part: Dependency, _seen: HealthSnapshot) => {};
   let ready = false;
@@ -117,7 +129,25 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
   function problems(): Problem[] {
     // Each text once.
     const ofCalls = new Map(present().map(({ name, level, text }) => [text, { name, level, text }]));
-    return [...ofCalls.values(), ...checks.flatMap((find) => find())];
+    const found = checks.flatMap((find) => find());
+    return [...ofCalls.values(), ...found.map(({ name, level, text }) => ({ name, level, text }))];
+  }
+
+  /** Logs each problem that a check finds: once when it begins, once a minute, and once when it is over. */
+  function logChecks() {
+    const found = checks.flatMap((find) => find());
+    const present = new Map(found.map((problem) => [nameOf(problem), problem]));
+    for (const [key, problem] of present) {
+      const { atMs = Number.NEGATIVE_INFINITY } = logged.get(key) ?? {};
+      if (now() - atMs < LOG_EVERY_MS) continue;
+      logged.set(key, { problem, atMs: now() });
+      log[problem.level]({ problem: problem.name }, problem.text);
+    }
+    for (const [key, { problem }] of logged) {
+      if (present.has(key)) continue;
+      logged.delete(key);
+      log.info({ problem: problem.name }, 'a problem is over');
+    }
   }
 
   server.route('GET /healthz', (_, response) => sendJson(response, 200, { alive: true }));
@@ -136,6 +166,8 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
     addPart: (name: string, state: StateCheck) => void parts.push([name, state]),
     /** Adds a check for operators. It returns the present problems, with their fixes. */
     addProblems: (find: ProblemCheck) => void checks.push(find),
+    /** Call it at intervals. */
+    logChecks,
     /** Makes `/readyz` answer 200 from now on. */
     markReady() {
       ready = true;

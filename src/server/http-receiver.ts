@@ -100,8 +100,8 @@ export function createHttpReceiver(parts: HttpParts): Receiver {
 
   function reportUnsigned() {
     metrics.refusals.add({ reason: 'unsigned' });
-    const text = `A request is not signed with ${secretName}. If Slack sent it, copy the secret again.`;
-    health.failed(kind, { name: 'signature', level: 'warn', text }, true);
+    const text = `A request isn't signed with ${secretName}. If no command works, copy the secret again; else somebody tries your address.`;
+    health.failed(kind, { name: 'slack_signature', text }, true);
   }
 
   async function respond(body: unknown, response: ServerResponse) {

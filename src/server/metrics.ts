@@ -4,7 +4,9 @@ import type { LimitContext } from '../jobs/feature.ts';
 import { rateLimits } from '../jobs/features.ts';
 import { jobs } from '../jobs/index.ts';
 import { type Queues, queueNames, queueStates } from '../jobs/queue.ts';
+import type { Schedule } from '../jobs/schedule/record.ts';
 import type { Metrics } from '../metrics/metrics.ts';
+import { cached } from '../runtime/cached.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { urgencies } from '../store/messages.ts';
 import { limitNameOf, type RateLimit } from '../store/rate-limit.ts';
@@ -33,11 +35,19 @@ export function serveMetrics(
 /** How long a scrape waits for Redis; later values are left out. */
 const READ_MS = 1000;
 
+const SCHEDULES_MS = 60_000;
+const DAY_MS = 24 * 3_600_000;
+
+/** After so long, a schedule that is due is late. */
+const LATE_MS = 10 * 60_000;
+
+const SCHEDULE_JOBS = ['digest-schedule', 'export-schedule'] as const;
+
 interface RedisGaugeParts extends LimitContext {
   metrics: Metrics;
   redis: RedisClient;
   queues: Pick<Queues, 'counts'>;
-  stores: Pick<Stores, 'due' | 'messages' | 'rateLimiter' | 'rejectedKeys'>;
+  stores: Pick<Stores, 'due' | 'messages' | 'rateLimiter' | 'rejectedKeys' | 'runs'>;
   /** A team id is empty until Slack has answered. */
   workspaces: readonly { teamId: () => string }[];
   now: () => number;
@@ -45,7 +55,11 @@ interface RedisGaugeParts extends LimitContext {
 
 /** Shows values from Redis: read at each scrape, the same in each process, and left out if Redis does not answer. */
 export function addRedisGauges(parts: RedisGaugeParts): void {
-  const { metrics, redis } = parts;
+  const { metrics, redis, now } = parts;
+  // It reads every schedule, so it is read once a minute.
+  const readSchedules = cached({ timeoutMs: READ_MS, cacheMs: SCHEDULES_MS, now }, () =>
+    countSchedules(parts),
+  );
   metrics.onScrape(async () => {
     const isUp = (await redisState(redis)) === 'up';
     const found = isUp ? await withTimeout(READ_MS, readAll(parts)).catch(() => undefined) : undefined;
@@ -56,6 +70,8 @@ export function addRedisGauges(parts: RedisGaugeParts): void {
     metrics.limitUsed.replace(found?.usages.map(([limit, { ratio }]) => [{ limit }, ratio]) ?? []);
     metrics.limitWaiting.replace(found?.usages.map(([limit, { waiting }]) => [{ limit }, waiting]) ?? []);
     metrics.rejectedKeys.replace(found ? [[{}, found.rejected]] : []);
+    metrics.oldQuestions.replace(found ? [[{}, found.oldQuestions]] : []);
+    metrics.schedules.replace(isUp ? await readSchedules('').catch(() => []) : []);
   });
 }
 
@@ -64,12 +80,14 @@ async function readAll(parts: RedisGaugeParts) {
   const limits = workspaces.flatMap(({ teamId }) => rateLimits(teamId(), parts));
   const byName = new Map(limits.map((limit) => [limit.name, limit]));
   const keyIds = [...new Set(projects.map(keyIdOf))];
-  const [counts, waitingMs, behind, usages, rejected] = await Promise.all([
+  const questions = workspaces.map(({ teamId }) => stores.runs.countAsking(teamId(), now() - DAY_MS));
+  const [counts, waitingMs, behind, usages, rejected, asking] = await Promise.all([
     queues.counts(),
     stores.due.dueFor(),
     stores.messages.behindSince(),
     usagesOf([...byName.values()], stores),
     stores.rejectedKeys.since(keyIds),
+    Promise.all(questions),
   ]);
   return {
     jobs: counts.flatMap((one) =>
@@ -83,8 +101,25 @@ async function readAll(parts: RedisGaugeParts) {
       (urgency) => [{ urgency }, Math.max(0, now() - (behind[urgency] ?? now())) / 1000] as const,
     ),
     usages,
+    oldQuestions: asking.reduce((sum, count) => sum + count, 0),
     rejected: rejected.filter((sinceMs) => sinceMs !== undefined).length,
   };
+}
+
+/** Counts the schedules of all workspaces: `late` ones have been due for a while. */
+async function countSchedules({ workspaces, stores, now }: RedisGaugeParts) {
+  const lists = workspaces.flatMap(({ teamId }) =>
+    SCHEDULE_JOBS.map((job) => stores.runs.indexed<Schedule>(job, teamId())),
+  );
+  const all = (await Promise.all(lists)).flat();
+  const isLate = ({ state, nextAtMs = Infinity }: (typeof all)[number]) =>
+    state === 'active' && nextAtMs < now() - LATE_MS;
+  const count = (fits: (one: (typeof all)[number]) => boolean) => all.filter(fits).length;
+  return [
+    [{ state: 'active' }, count(({ state }) => state === 'active')],
+    [{ state: 'paused' }, count(({ state }) => state === 'paused')],
+    [{ state: 'late' }, count(isLate)],
+  ] as const;
 }
 
 /** Returns the highest use of each kind of limit, and the number of waiting requests. */

@@ -4,11 +4,11 @@ import { SocketModeClient } from '@slack/socket-mode';
 import { buildConnector, type Dispatcher, Pool } from 'undici';
 import { z } from 'zod';
 import { parseJson } from '../runtime/json.ts';
-import { createLog } from '../runtime/log.ts';
+import { createLog, createThrottledWarn } from '../runtime/log.ts';
 import { createOutgoingAgent, type Proxies } from '../runtime/outgoing.ts';
 import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import { toSlackApiError } from '../slack/errors.ts';
+import { SlackApiError, toSlackApiError } from '../slack/errors.ts';
 import { clientOptions, createSlackLogger } from '../slack/web-calls.ts';
 import { createListeners, type ListenerParts } from './http-receiver.ts';
 
@@ -31,7 +31,8 @@ export interface SocketParts extends ListenerParts {
   proxies?: Proxies;
   timing: Pick<
     Timing,
-    'retryMinMs' | 'retryMaxMs' | 'slackCallMs' | 'socketHelloMs' | 'socketPongMs' | 'socketPingMs'
+    | ('retryMinMs' | 'retryMaxMs' | 'slackCallMs' | 'problemAfterMs')
+    | ('socketHelloMs' | 'socketPongMs' | 'socketPingMs')
   >;
   random: () => number;
 }
@@ -57,6 +58,10 @@ export function createSocketReceiver({ random, newRef, tokenName, ...parts }: So
   const connected = new Set<SocketLink>();
   const stopping = new AbortController();
   const firstConnection = Promise.withResolvers<void>();
+  const warn = createThrottledWarn(log, () => performance.now());
+  /** Since when there is no connection, and why. */
+  let downSinceMs: number | undefined = performance.now();
+  let failure: SlackApiError | undefined;
   const listeners = createListeners({ newRef, log });
   let loops: Promise<void>[] = [];
 
@@ -101,25 +106,36 @@ export function createSocketReceiver({ random, newRef, tokenName, ...parts }: So
   /** Receives requests over a connection until it has ended. */
   async function serve(link: SocketLink, line: number) {
     connected.add(link);
-    void link.closed.then(() => connected.delete(link));
+    downSinceMs = undefined;
+    failure = undefined;
+    void link.closed.then(() => {
+      connected.delete(link);
+      if (connected.size === 0) downSinceMs = performance.now();
+    });
     firstConnection.resolve();
     log.info({ line }, 'connected to Slack');
     const reason = await link.ended;
     if (!stopping.signal.aborted) log.info({ line, reason }, 'a connection to Slack is over');
-    if (reason === 'link_disabled') log.error("Socket Mode is off: turn it on in the Slack app's settings");
+    if (reason === 'link_disabled') failure = new SlackApiError('refused', 'apps.connections.open', reason);
   }
 
-  /** Logs why there is no connection. Returns how long Slack asks us to wait. */
+  /** Keeps and logs why there is no connection. Returns how long Slack asks us to wait. */
   function logFailure(line: number, error: unknown): number {
-    const problem = toSlackApiError('apps.connections.open', error);
-    const fix = `check ${tokenName}, its scope connections:write, and that Socket Mode is on`;
-    if (problem.kind === 'token' || problem.kind === 'refused')
-      log.error({ line, code: problem.code }, `Slack refuses the connection: ${fix}`);
-    else {
-      const why = error instanceof Error ? error.message : String(error);
-      log.warn({ line, why }, 'no connection to Slack; I keep trying');
-    }
-    return problem.retryAfterMs ?? 0;
+    failure = toSlackApiError('apps.connections.open', error);
+    warn(failure, `no connection to Slack (line ${line}); I keep trying`);
+    return failure.retryAfterMs ?? 0;
+  }
+
+  /** Returns why Slack has not reached us for a while; at once if it refuses the connection. */
+  function problem(): string | undefined {
+    const { kind, code = 'no answer' } = failure ?? {};
+    const isRefused = kind === 'token' || kind === 'refused';
+    const isLong = downSinceMs !== undefined && performance.now() - downSinceMs >= timing.problemAfterMs;
+    if (downSinceMs === undefined || !(isRefused || isLong)) return undefined;
+    const fix = isRefused
+      ? `Check ${tokenName}, its scope connections:write, and that Socket Mode is on.`
+      : 'Check the network, the proxy and status.slack.com; Docket keeps trying.';
+    return `Slack doesn't reach Docket over Socket Mode (${code}), so every command and click fails. ${fix}`;
   }
 
   async function retire(link: SocketLink) {
@@ -132,6 +148,7 @@ export function createSocketReceiver({ random, newRef, tokenName, ...parts }: So
     init: listeners.init,
     /** Returns whether Slack can reach us now. */
     connected: () => connected.size > 0,
+    problem,
 
     /** Resolves when the first connection is open, at the latest after 2 s. */
     async start() {

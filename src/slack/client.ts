@@ -50,7 +50,7 @@ export type SlackApi = ReturnType<typeof createSlackApi>;
 export type Identity = BotIdentity & { botId: string; url: string };
 
 export function createSlackApi(options: SlackWebOptions) {
-  const { call, isRefused, refusedForMs, missingScopes } = createSlackWeb(options);
+  const { call, isRefused, refusedForMs, missingScopes, refusedMethods } = createSlackWeb(options);
   let own: Identity | undefined;
   let isOrgWide = false;
 
@@ -83,6 +83,7 @@ export function createSlackApi(options: SlackWebOptions) {
     refusedForMs,
 
     missingScopes,
+    refusedMethods,
 
     /** Asks Slack for the bot and its workspace. Rejects with code `ORG_WIDE` if it is in many. */
     identity,

@@ -36,6 +36,9 @@ export const methodScopes = {
   'conversations.replies': ['channels:history', 'groups:history', 'im:history', 'mpim:history'],
 } as const;
 
+/** All scopes that Docket needs: also for commands, and for the event of a mention. */
+const SCOPES = new Set<string>([...Object.values(methodScopes).flat(), 'commands', 'app_mentions:read']);
+
 /**
  * Returns whether other processes may already treat a call as lost, so that it must not be made. Called right before
  * the request leaves, since a process may freeze at any moment, even while it connects.
@@ -126,8 +129,9 @@ export function createSlackWeb(options: SlackWebOptions) {
     },
   });
 
-  /** Scopes that methods lacked at their last call. */
-  const missingScopes = new Map<string, string>();
+  /** Scopes that methods lacked at their last call, and those that the token had at its last check. */
+  const refusedScopes = new Map<SlackMethod, string>();
+  let held: readonly string[] = [...SCOPES];
   /** Until then, no call tries the token, which Slack has refused. Undefined while the token works. */
   let refusedUntilMs: number | undefined;
   const refusedForMs = () => Math.max(0, Math.ceil((refusedUntilMs ?? 0) - monotonicMs()));
@@ -152,11 +156,12 @@ export function createSlackWeb(options: SlackWebOptions) {
     try {
       const made = guards.run(isTooLate, () => web.apiCall(method, { ...args }));
       const answer = await (timeoutMs === undefined ? made : withTimeout(timeoutMs, made));
-      missingScopes.delete(method);
+      refusedScopes.delete(method);
+      if (method === 'auth.test') noteScopes(answer.response_metadata?.scopes);
       return answer as Answer<Name>;
     } catch (thrown) {
       error = toSlackApiError(method, thrown);
-      if (lacksScope(error)) noteMissingScope(error);
+      if (lacksScope(error)) refusedScopes.set(method, error.needed ?? methodScopes[method].join(' or '));
       throw error;
     } finally {
       // A token that lacks a scope works for everything else.
@@ -169,13 +174,12 @@ export function createSlackWeb(options: SlackWebOptions) {
     }
   }
 
-  /** Logs a missing scope once: it lasts until an operator acts. */
-  function noteMissingScope({ method, needed }: SlackApiError) {
-    if (!missingScopes.has(method))
-      log.error(
-        `Slack refuses ${method}: the app lacks a scope, and needs ${needed ?? 'more than the app has'}. Replace its manifest by manifest.yml and install it again.`,
-      );
-    missingScopes.set(method, needed ?? method);
+  /** Keeps the scopes of the token, which Slack names in a header. A reinstalled app has more with the same token. */
+  function noteScopes(scopes: readonly string[] | undefined) {
+    if (scopes === undefined) return;
+    held = scopes;
+    for (const [method, needed] of refusedScopes)
+      if (needed.split(/ or |,/).some((scope) => scopes.includes(scope))) refusedScopes.delete(method);
   }
 
   return {
@@ -184,8 +188,9 @@ export function createSlackWeb(options: SlackWebOptions) {
     refusedForMs,
     /** Returns whether the token was refused and has not worked since. */
     isRefused: () => refusedUntilMs !== undefined,
-    /** Returns the scopes that the app lacks, as far as calls have shown. */
-    missingScopes: () => [...new Set(missingScopes.values())],
+    /** Returns the scopes that the app lacks, and the methods that Slack refused for that. */
+    missingScopes: () => [...SCOPES.difference(new Set(held)).union(new Set(refusedScopes.values()))],
+    refusedMethods: () => [...refusedScopes.keys()],
   };
 }
 

@@ -27,7 +27,10 @@ export const keys = {
   activeLists: () => `${PREFIX}:runs:active:lists`,
   /** Sorted set of a person's runs, scored by the time of the last request. */
   runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
-  /** Sorted set of the runs with an open question to a person, scored by the time of the latest save. */
+  /**
+   * Sorted set of the runs with an open question to a person, scored by the time of the latest save. The one of nobody has
+   * those of the workspace, scored by the time of the question.
+   */
   askedOf: (teamId: string, userId: string) => `${PREFIX}:runs:asked:${teamId}:${userId}`,
   /** The run of one of the platform's names, such as an export job. */
   alias: (name: string) => `${PREFIX}:alias:${name}`,
@@ -43,6 +46,8 @@ export const keys = {
   posted: (teamId: string, channel: string) => `${PREFIX}:posted:${teamId}:${channel}`,
   /** Sorted set of the messages of a conversation whose threads take no instructions, scored by their `ts`. */
   closedThreads: (teamId: string, channel: string) => `${PREFIX}:closed-threads:${teamId}:${channel}`,
+  /** Set of the runs and messages whose records cannot be read. */
+  damaged: () => `${PREFIX}:damaged`,
   /** Hash of the index entries of a workspace's followed threads, or of its schedules, by run id. */
   index: (job: string, teamId: string) => `${PREFIX}:index:${job}:${teamId}`,
   /** Hash of Slack's present channel ids, by Docket's ids. */

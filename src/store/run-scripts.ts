@@ -159,10 +159,13 @@ redis.call('HSET', run, 'json', json, 'rev', nextRev)
 redis.call('LTRIM', inbox, consumed, -1)
 index(entries, id, listed, how)
 if ended == '1' then leave(run, id, 'quotas') end
+-- The list of the workspace keeps since when a run asks; those of people have the latest first.
+local ofTeam = KEYS[5]
+local since = redis.call('ZSCORE', ofTeam, id)
 leave(run, id, 'asked')
-local asked = {unpack(KEYS, 5)}
+local asked = #KEYS > 5 and {unpack(KEYS, 5)} or {}
 for _, key in ipairs(asked) do
-  redis.call('ZADD', key, now, id)
+  redis.call('ZADD', key, key == ofTeam and since or now, id)
   redis.call('ZREMRANGEBYSCORE', key, '-inf', now - ttl)
   redis.call('PEXPIRE', key, ttl)
 end

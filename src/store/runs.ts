@@ -15,6 +15,7 @@ import {
   memberOf,
   parseMember,
   type RunRef,
+  recordKey,
   saveScript,
   takeAliasScript,
   wakeScript,
@@ -154,7 +155,7 @@ export function createRunStore(redis: RedisClient) {
       const touched = [
         ...[keys.run(run.id), keys.inbox(run.id), keys.claim(run.claim ?? '')],
         keys.index(run.job, run.teamId),
-        ...[...asked].map((userId) => keys.askedOf(run.teamId, userId)),
+        ...['', ...asked].map((userId) => keys.askedOf(run.teamId, userId)),
       ];
       const answer = await saveScript(redis, touched, [
         ...[run.rev, JSON.stringify(next), next.rev, run.id, run.lasting === true ? '1' : '0'],
@@ -176,7 +177,28 @@ export function createRunStore(redis: RedisClient) {
       appendEvent(redis, { job, id }, entry, { deadlineMs }),
     /** Removes a run without a record from the due list, or one with a damaged record; that record stays. */
     async unlist(run: RunRef, isDamaged = false) {
+      if (isDamaged) {
+        await redis.sadd(keys.damaged(), memberOf(run));
+        await redis.pexpire(keys.damaged(), retention.runMs);
+      }
       await markIdle(redis, run, { rev: isDamaged ? 'any' : undefined });
+    },
+    /** Returns the runs and messages whose damaged record is still there. */
+    async damaged(): Promise<RunRef[]> {
+      const members = await redis.smembers(keys.damaged());
+      const isThere = await Promise.all(
+        members.map((member) => redis.exists(recordKey(parseMember(member)))),
+      );
+      const gone = members.filter((_, at) => isThere[at] === 0);
+      if (gone.length > 0) await redis.srem(keys.damaged(), gone);
+      return members.filter((_, at) => isThere[at] === 1).map(parseMember);
+    },
+    /** Makes them due: another version of Docket may be able to read them. */
+    async retryDamaged() {
+      for (const run of await this.damaged()) {
+        await redis.srem(keys.damaged(), memberOf(run));
+        await wakeScript(redis, [recordKey(run), keys.activeRuns()], [memberOf(run)]);
+      }
     },
     /** Throws a `ZodError` for a damaged record. */
     async load<R extends RunBase>(runId: string, schema: z.ZodType<R>): Promise<R | undefined> {
@@ -195,6 +217,9 @@ export function createRunStore(redis: RedisClient) {
       const found = await Promise.all(sets.map((key) => redis.zrevrange(key, 0, -1)));
       return [...new Set(found.flat())];
     },
+    /** Returns how many runs of a workspace have had an open question since before this time. */
+    countAsking: (teamId: string, beforeMs: number): Promise<number> =>
+      redis.zcount(keys.askedOf(teamId, ''), '-inf', beforeMs),
     /** Gives a run a further name, valid as long as the run is kept. */
     async alias(name: string, runId: string) {
       await redis.set(keys.alias(name), runId, 'PX', retention.runMs);

@@ -85,8 +85,8 @@ describe('the connections', () => {
     await slack.until(() => slack.wire.calls.length >= 4);
     const text = JSON.stringify(lines);
     expect(text).toContain('"code":"invalid_auth"');
-    expect(text).toContain('check SLACK_APP_TOKEN');
-    expect(text).not.toContain('wrong-token');
+    expect(refused.problem()).toContain('Check SLACK_APP_TOKEN');
+    expect(text + refused.problem()).not.toContain('wrong-token');
     await starting;
   });
 

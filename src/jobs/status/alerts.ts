@@ -35,6 +35,9 @@ const MAX_RECIPIENTS = 10;
 const ADMINS_MS = 60_000;
 
 const DAY_MS = 86_400_000;
+/** Operators see a key or a token that expires in so many days. */
+const WARNED_DAYS = 7;
+
 const REMINDER_DAYS = [1, 7, 14];
 
 /** Returns the functions that alert the admins by direct message. */
@@ -97,6 +100,16 @@ export function createAlerts(parts: AlertParts) {
         return keyAlertMessage({ ...key, sinceMs, waiting });
       });
     },
+
+    /** Returns a sentence for each key and token that expires within a week. */
+    expiring: (): string[] =>
+      [...keys, ...tokens.values()].flatMap((key) => {
+        const { variable, expires = '' } = key;
+        const leftMs = Date.parse(expires) - now();
+        if (!(leftMs <= WARNED_DAYS * DAY_MS) || isRenewed(key)) return [];
+        const ends = leftMs > -DAY_MS ? 'expires' : 'expired';
+        return [`${variable} ${ends} on ${expires}. Create a new one, and set it with its date.`];
+      }),
 
     /** Reminds the admins of keys and tokens that expire in 14, 7 and 1 days, once each. */
     async remindOfExpiry(teamId: string): Promise<void> {

@@ -14,6 +14,7 @@ export const quick: SocketParts['timing'] = {
   slackCallMs: 5000,
   socketHelloMs: 5000,
   socketPongMs: 5000,
+  problemAfterMs: 500,
   socketPingMs: 30_000,
 };
 
