@@ -102,6 +102,9 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await site.getByRole('navigation').getByRole('link', { name: 'Quickstart' }).click();
     await site.getByRole('heading', { name: 'Quickstart' }).waitFor();
     await site.close();
+    // The line above the ending is deleted once the ending is there.
+    const again = ana.thread.getByRole('button', { name: 'Deploy again' });
+    await expect.poll(() => again.count()).toBe(1);
     await pictured(ana, 'demo-deployment');
   });
 

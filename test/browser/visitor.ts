@@ -13,12 +13,13 @@ const PATIENCE_MS = 40_000;
 
 const AXE = readFileSync(fileURLToPath(import.meta.resolve('axe-core/axe.min.js')), 'utf8');
 
-/** Runs in the page, which has no types of ours: two looks at the same place mean that it stands still. */
+/** Runs in the page, which has no types of ours. What has not moved for ten frames stands still, also on a busy machine. */
 const WATCH_CAPTIONS = `
-  clearInterval(globalThis.captionTimer);
+  cancelAnimationFrame(globalThis.captionFrame);
   globalThis.captionObserver?.disconnect();
   globalThis.captionsSeen = [];
   let before = '';
+  let still = 0;
   const look = () => {
     const line = document.querySelector('.caption p')?.textContent;
     let seen = captionsSeen.at(-1);
@@ -27,7 +28,8 @@ const WATCH_CAPTIONS = `
   };
   globalThis.captionObserver = new MutationObserver(look);
   captionObserver.observe(document.body, { subtree: true, childList: true, characterData: true });
-  globalThis.captionTimer = setInterval(() => {
+  const frame = () => {
+    globalThis.captionFrame = requestAnimationFrame(frame);
     look();
     const [box, target] = ['.caption', '.spoken-of'].map((one) => document.querySelector(one));
     const seen = captionsSeen.at(-1);
@@ -40,9 +42,11 @@ const WATCH_CAPTIONS = `
     const now = [seen.line, a.x, a.y, b.x, b.y].join();
     const apart = a.right <= b.left || b.right <= a.left || a.bottom <= b.top || b.bottom <= a.top;
     const isSeen = b.bottom > b.top && b.bottom > 0 && b.top < innerHeight;
-    if (now === before && !(apart && (isSeen || seen.ms > 2800))) seen.covers = true;
+    still = now === before ? still + 1 : 0;
+    if (still >= 10 && !(apart && (isSeen || seen.ms > 2800))) seen.covers = true;
     before = now;
-  }, 100);
+  };
+  frame();
 `;
 
 /** A picture has at most so much of a thread; so much else of the page is above and below a thread. */

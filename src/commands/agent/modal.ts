@@ -251,17 +251,28 @@ export const agentModals = [INSTRUCT_CALLBACK, SEND_CALLBACK].map(
 
 // Shared with the modals of digests and exports.
 
-/** Returns the options for threads: each is named by its job, and by its owner as well if names are equal. */
+/**
+ * Returns the options for threads. Each is named by its job; equal ones also by their owner, and then by the end of the job's
+ * id, which the card has.
+ */
 export function threadChoices(threads: readonly ThreadRun[]): Choice[] {
+  const { optionText } = SLACK_LIMITS;
   const labels = threads.map((thread) =>
-    cutShown(`${jobName(thread)} · ${stateOf(thread).label}`, SLACK_LIMITS.optionText),
+    cutShown(`${jobName(thread)} · ${stateOf(thread).label}`, optionText),
   );
-  return threads.map(({ id, owner }, index) => {
-    const label = labels[index] ?? '';
-    const isOnly = labels.indexOf(label) === labels.lastIndexOf(label);
-    const whose = isOnly ? '' : cutShown(` · ${personName(owner.name)}`, 25);
-    return { label: `${cutShown(label, SLACK_LIMITS.optionText - whose.length)}${whose}`, value: id };
+  const owners = unlessOnly(labels, (at) => cutShown(` · ${personName(threads[at]?.owner.name ?? '')}`, 25));
+  const named = labels.map((label, at) => label + owners[at]);
+  const ids = unlessOnly(named, (at) => ` · ${threads[at]?.agentJobId?.slice(-4)}`);
+  return threads.map(({ id: value }, at) => {
+    const end = `${owners[at]}${ids[at]}`;
+    return { label: `${cutShown(labels[at] ?? '', optionText - end.length)}${end}`, value };
   });
+}
+
+/** Returns a suffix for each name that comes twice; else an empty text. */
+function unlessOnly(names: readonly string[], suffix: (at: number) => string): string[] {
+  const same = Map.groupBy(names, (name) => name);
+  return names.map((name, at) => (same.get(name)?.length === 1 ? '' : suffix(at)));
 }
 
 /** Returns the field for the project of a new job; none if there is only one project. `initial` is preselected. */

@@ -15,7 +15,10 @@ onFreshWorlds(
   { now: () => NOW_MS },
 );
 
-const threads = (many: number) => Array.from({ length: many }, (_, index) => aThread({ id: `run${index}` }));
+const threads = (many: number) =>
+  Array.from({ length: many }, (_, index) =>
+    aThread({ id: `run${index}`, agentJobId: `job_${index + 1000}` }),
+  );
 const fieldsOf = (what: Pick<Parameters<typeof sendModalView>[0], 'threads' | 'here' | 'text'>) => {
   const view = sendModalView({ projects: [], project: undefined, ...what });
   expect(() => checkView(view, 'modal', (prefix) => prefix)).not.toThrow();
@@ -37,7 +40,8 @@ describe('the modal', () => {
     const [choice, text] = fieldsOf({ threads: many, here: many[119], text: '𝒳'.repeat(2000) });
     expect(choice.options).toHaveLength(100);
     expect(choice.options[0]).toMatchObject({ value: 'run119' });
-    expect(choice.options[0].text.text).toMatch(/ · ana$/);
+    expect(choice.options[0].text.text).toMatch(/ · ana · 1119$/);
+    expect(new Set(choice.options.map(({ text: { text: label } }: typeof choice) => label)).size).toBe(100);
     expect(choice.options[0].text.text.length).toBeLessThanOrEqual(75);
     expect(text.initial_value.length).toBeLessThanOrEqual(3000);
     expect(text.initial_value.isWellFormed()).toBe(true);

@@ -5,6 +5,9 @@ import type { Tour } from './tour.tsx';
 
 const GAP_PX = 12;
 
+/** For so long, what a new caption speaks of is kept in view; then the visitor may scroll. */
+const REVEAL_MS = 1000;
+
 /**
  * Returns where a box of this size stands beside the target without covering it: left, right, above or below, whatever
  * fits; else in the corner that is the farthest away.
@@ -46,6 +49,7 @@ export function CaptionBox({ tour }: { tour: Tour }): ReactNode {
     if (!caption) return;
     let frame = 0;
     let spokenOf: Element | undefined;
+    const keptUntil = performance.now() + REVEAL_MS;
     const place = () => {
       frame = requestAnimationFrame(place);
       const shown = box.current;
@@ -56,6 +60,8 @@ export function CaptionBox({ tour }: { tour: Tour }): ReactNode {
       target?.classList.add('spoken-of');
       spokenOf = target;
       if (!shown || !target) return;
+      // The caption's own row, or a message that comes late, may have pushed it out of view.
+      if (performance.now() < keptUntil) target.scrollIntoView({ block: 'nearest' });
       const { left, top } = besideOf(target.getBoundingClientRect(), shown.getBoundingClientRect(), {
         width: innerWidth,
         height: innerHeight,
