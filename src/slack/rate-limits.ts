@@ -70,7 +70,8 @@ export function retryOf(
   const isLimited = kind === 'limited';
   if (!isLimited && kind !== 'unclear' && kind !== 'unreachable' && kind !== 'token') return undefined;
   const failures = isLimited ? before : before + 1;
-  log.warn({ ...about, kind, code, method, failures }, 'Slack call failed');
+  // A problem says how long Slack is away; each message is logged once.
+  log[failures === 1 ? 'warn' : 'debug']({ ...about, kind, code, method, failures }, 'Slack call failed');
   onRetry?.();
   if (isLimited) return { inMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, failures };
   const pauseMs = backoffMs(timing, failures, random());

@@ -133,13 +133,16 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[], is
   return layout({ lines: [headline, ...problems, ...waits, ...rest], small, buttons });
 }
 
+/** Problems of which [Details] has the text. Those of calls, of Redis and of scopes have lines of their own. */
+const OTHERS = /^(?:clock|disk|slack_signature|queue_paused|record_damaged|key_expires|workspace_\w+)$/;
+
 /** The problems as people notice them; with `isFull`, also the causes, and what admins can do. */
 function problemLines(state: SystemState, isFull: boolean): Part[][] {
   const { docs, slack, missingScopes, rejectedKeys = [], overdue = 0 } = state;
   // Another line says that Redis is unreachable.
   const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
-  const others = [...ofCalls, ...textsOf(state, /^(?:clock|disk)$/)];
+  const others = [...ofCalls, ...textsOf(state, isFull ? OTHERS : /^(?:clock|disk|slack_signature|queue_paused|record_damaged)$/)];
   const causes = (texts: string[], bold: string, effect: string): Part[][] =>
     isFull ? texts.map((text) => [{ bold }, `: ${text}`]) : texts.slice(0, 1).map(() => [{ bold }, effect]);
   const keyLines = isFull
