@@ -23,7 +23,7 @@ import { createOutbox } from './slack/outbox.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
-import { type Workspace, workspaceIndex } from './workspaces.ts';
+import { type LastCall, type Workspace, workspaceIndex } from './workspaces.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -159,13 +159,15 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  /** Asks whether Slack and the platform are there, if nobody has called them for a while. */
+  /** Asks whether Slack and the platform are there, if nobody has called them for a while, or the last call failed. */
   async function probe() {
-    const isQuiet = (calledMs: number) => parts.monotonicMs() - calledMs >= timing.probeMs;
-    const quiet = parts.workspaces.filter(({ calledMs }) => isQuiet(calledMs()));
-    const keys = [...docsApis.values()].filter(({ calledMs }) => isQuiet(calledMs()));
-    const asked = [...quiet.map(({ slack }) => slack.identity()), ...keys.map(({ probe }) => probe())];
-    await Promise.allSettled(asked);
+    const isDue = ({ lastCall }: { lastCall: () => LastCall }) => {
+      const { atMs, isFailed } = lastCall();
+      return parts.monotonicMs() - atMs >= (isFailed ? 0 : timing.probeMs);
+    };
+    const quiet = parts.workspaces.filter(isDue).map(({ slack }) => slack.identity());
+    const keys = [...docsApis.values()].filter(isDue).map(({ probe }) => probe());
+    await Promise.allSettled([...quiet, ...keys]);
   }
   void repeat(stopping, () => timing.problemCheckMs, probe);
 
@@ -181,8 +183,7 @@ interface PlatformCalls {
   api: DocsApi;
   /** Any answer but a refusal of the key, a limit or a failure proves that it works. */
   probe: () => Promise<unknown>;
-  /** When a call with this key ended last, by the monotonic clock. */
-  calledMs: () => number;
+  lastCall: () => LastCall;
 }
 
 function createDocsApis(
@@ -190,12 +191,12 @@ function createDocsApis(
   { timing, monotonicMs, log, secrets, closers, health, metrics, tracing }: RoleParts,
   watchKey: (keyId: string, accepted: boolean) => void,
 ): ReadonlyMap<string, PlatformCalls> {
-  /** The time of the last call with each key. */
-  const called = new Map<string, number>();
+  /** Of each key. */
+  const lastCalls = new Map<string, LastCall>();
   const apis = projects.map((project) => {
     const { name, apiKey, apiKeyFile } = project;
     const keyId = keyIdOf(project);
-    called.set(keyId, monotonicMs());
+    lastCalls.set(keyId, { atMs: monotonicMs(), isFailed: false });
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,
@@ -208,7 +209,6 @@ function createDocsApis(
       timeoutMs: timing.docsCallMs,
       log(request) {
         const { operation, error, status, code, durationMs } = request;
-        called.set(keyId, monotonicMs());
         log.debug(request, 'docs api');
         metrics.docsCalls.observe({ operation, outcome: error ?? 'ok' }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error ?? 'ok');
@@ -217,6 +217,7 @@ function createDocsApis(
         if (error === 'aborted') return;
         const call = { of: name, operation };
         const problem = docsProblemOf(request, project);
+        lastCalls.set(keyId, { atMs: monotonicMs(), isFailed: problem !== undefined });
         // A person waits for a call that is not repeatable. A rate limit only delays it.
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
         if (problem === undefined) health.worked(call);
@@ -226,7 +227,10 @@ function createDocsApis(
       },
     });
     const probe = () => api.getExport({ jobId: NO_JOB });
-    return [name, { api, probe, calledMs: () => called.get(keyId) ?? 0 }] as const;
+    return [
+      name,
+      { api, probe, lastCall: () => lastCalls.get(keyId) ?? { atMs: 0, isFailed: true } },
+    ] as const;
   });
   // The answer of an open call is then lost; the next process asks a person, or polls again.
   closers.add(() => withTimeout(CLOSE_MS, Promise.all(apis.map(([, { api }]) => api.close()))));

@@ -30,6 +30,12 @@ interface WorkspaceParts {
 export const slackPartOf = ({ name }: Pick<WorkspaceSettings, 'name'>): Dependency =>
   name === undefined ? 'slack' : `slack ${name}`;
 
+/** The last call of a kind: its end by the monotonic clock, and whether it was a problem. */
+export interface LastCall {
+  atMs: number;
+  isFailed: boolean;
+}
+
 /** One workspace: Docket's app there, and everything that must not be mixed with another workspace. */
 export type Workspace = ReturnType<typeof createWorkspace>;
 
@@ -43,7 +49,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
   const where = name === undefined ? '' : ` Workspace: ${name}.`;
   const channelIds = createChannelIds();
   const recalled = { teamId: '' };
-  let calledMs = monotonicMs();
+  let lastCall: LastCall = { atMs: monotonicMs(), isFailed: false };
   closers.add(() => channelIds.stop());
   const slack = createSlackApi({
     channelIds,
@@ -54,9 +60,9 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     monotonicMs,
     onCall({ method, answered, refused, error = 'ok', durationMs }) {
       const call = { of: slackPart, operation: method };
-      calledMs = monotonicMs();
       const failure = error === 'limited' ? 'slack_limited' : answered ? undefined : 'slack_unreachable';
       const problem = refused ? 'slack_token' : failure;
+      lastCall = { atMs: monotonicMs(), isFailed: problem !== undefined };
       if (problem === undefined) health.worked(call);
       else health.failed(call, { name: problem, text: texts[problem] + where }, refused, error);
       health.record(slackPart, answered, refused);
@@ -86,8 +92,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     slack,
     slackPart,
     problemHere,
-    /** When a call ended last, by the monotonic clock. */
-    calledMs: () => calledMs,
+    lastCall: () => lastCall,
     channelIds,
     postEphemeral: (...[responseUrl, content, timeoutMs]: Parameters<typeof postEphemeral>) =>
       postEphemeral(responseUrl, channelIds.inContent(content), timeoutMs),

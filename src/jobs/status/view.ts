@@ -142,7 +142,10 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
   // Another line says that Redis is unreachable.
   const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
-  const others = [...ofCalls, ...textsOf(state, isFull ? OTHERS : /^(?:clock|disk|slack_signature|queue_paused|record_damaged)$/)];
+  const others = [
+    ...ofCalls,
+    ...textsOf(state, isFull ? OTHERS : /^(?:clock|disk|slack_signature|queue_paused|record_damaged)$/),
+  ];
   const causes = (texts: string[], bold: string, effect: string): Part[][] =>
     isFull ? texts.map((text) => [{ bold }, `: ${text}`]) : texts.slice(0, 1).map(() => [{ bold }, effect]);
   const keyLines = isFull
