@@ -217,7 +217,10 @@ function createDocsApis(
         if (error === 'aborted') return;
         const call = { of: name, operation };
         const problem = docsProblemOf(request, project);
-        lastCalls.set(keyId, { atMs: monotonicMs(), isFailed: problem !== undefined });
+        lastCalls.set(keyId, {
+          atMs: monotonicMs(),
+          isFailed: problem !== undefined && problem.name !== 'docs_limited',
+        });
         // A person waits for a call that is not repeatable. A rate limit only delays it.
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
         if (problem === undefined) health.worked(call);

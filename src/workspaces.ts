@@ -62,7 +62,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
       const call = { of: slackPart, operation: method };
       const failure = error === 'limited' ? 'slack_limited' : answered ? undefined : 'slack_unreachable';
       const problem = refused ? 'slack_token' : failure;
-      lastCall = { atMs: monotonicMs(), isFailed: problem !== undefined };
+      lastCall = { atMs: monotonicMs(), isFailed: problem !== undefined && problem !== 'slack_limited' };
       if (problem === undefined) health.worked(call);
       else health.failed(call, { name: problem, text: texts[problem] + where }, refused, error);
       health.record(slackPart, answered, refused);
