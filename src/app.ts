@@ -1,4 +1,4 @@
-import { allowGrowth } from './config/node.ts';
+import { allowGrowth, collectAtRest } from './config/node.ts';
 import { readSettings, type Settings, secretsInAddress, secretsOf } from './config/settings.ts';
 import { type AppParts, createRoleParts } from './role.ts';
 import { createLog, type Log } from './runtime/log.ts';
@@ -72,6 +72,7 @@ export async function main(env: NodeJS.ProcessEnv, parts: Omit<AppParts, 'log' |
     stopOnSignals(app, stopping, shutdownMs, log);
     await app;
     allowGrowth();
+    collectAtRest(stopping.signal);
   } catch (error) {
     // The signal handler ends the process.
     if (stopping.signal.aborted) return;
