@@ -8,6 +8,9 @@ import { createShutdownHooks, Stopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
 import { startHttpServer } from './server/http-server.ts';
 
+/** How long a signal may be the repetition of the one before. */
+const REPEAT_MS = 500;
+
 /**
  * Creates all parts and starts them. Returns the port for health checks and, unless the role is `worker`, Slack's
  * requests; and `stop`, which hands running jobs back and closes everything, once. Rejects with a typed error that names
@@ -101,9 +104,11 @@ function stopOnSignals(
     await docket?.stop();
     process.exit(0);
   };
-  // A closing terminal sends SIGHUP, and npm may repeat the signal. A second Ctrl-C ends at once.
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, (received) => void stop(received));
-  process.once('SIGINT', (received) => void stop(received));
+  const onSignal = (received: NodeJS.Signals) => void stop(received);
+  // A closing terminal sends SIGHUP.
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.on(signal, onSignal);
+  // npm repeats each Ctrl-C, which the terminal sends to both. A second one, later, ends at once.
+  process.once('SIGINT', () => setTimeout(() => process.off('SIGINT', onSignal), REPEAT_MS).unref());
   process.on('uncaughtException', (error) => {
     if (error instanceof OperatorError) console.error(error.message);
     else log.fatal({ err: error }, 'an error that nobody caught; what is accepted goes on after a restart');
