@@ -61,6 +61,8 @@ CMD ["node", "src/app.ts"]
 ARG BASE
 ARG VERSION
 ARG REVISION
+# The log and the metrics say it, too.
+RUN printf '%s\n' "${REVISION}" > revision
 LABEL org.opencontainers.image.title="Docket" \
       org.opencontainers.image.description="Slack app for docs teams: static exports of a docs site, a docs agent that threads ask, and weekly digests" \
       org.opencontainers.image.licenses="MIT" \

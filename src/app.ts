@@ -6,6 +6,7 @@ import { OperatorError } from './runtime/operator-error.ts';
 import { configureOutgoing } from './runtime/outgoing.ts';
 import { createShutdownHooks, Stopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
+import { revision, version } from './runtime/version.ts';
 import { startHttpServer } from './server/http-server.ts';
 
 /** How long a signal may be the repetition of the one before. */
@@ -53,7 +54,8 @@ export async function startApp(
     closers.stopping.throwIfAborted();
     parts.health.markReady();
     const redis = settings.redisUrl === undefined ? 'embedded' : 'external';
-    log.info({ role: settings.role, [isWorker ? 'healthPort' : 'port']: port, redis }, 'Docket is up');
+    const about = { role: settings.role, [isWorker ? 'healthPort' : 'port']: port, redis, version, revision };
+    log.info(about, 'Docket is up');
     return { port, stop };
   } catch (error) {
     await stop();
