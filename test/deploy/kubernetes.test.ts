@@ -101,7 +101,7 @@ test('every setting that they name exists, and Docket accepts them', () => {
 
 const running = all.filter(([, manifest]) => containersOf(manifest).length > 0);
 
-test.each(running)('%s keeps to the restricted pod security standard', (_, { spec }) => {
+test.each(running)('%s keeps to the restricted pod security standard, and is probed', (_, { spec }) => {
   const { securityContext, containers, terminationGracePeriodSeconds } = spec.template.spec;
   expect(securityContext).toMatchObject({ runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } });
   expect(terminationGracePeriodSeconds).toBeGreaterThan(10);
@@ -113,6 +113,9 @@ test.each(running)('%s keeps to the restricted pod security standard', (_, { spe
         capabilities: { drop: ['ALL'] },
       },
       resources: { requests: expect.anything(), limits: expect.anything() },
+      startupProbe: expect.anything(),
+      readinessProbe: expect.anything(),
+      livenessProbe: expect.anything(),
     });
 });
 
