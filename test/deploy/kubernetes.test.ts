@@ -145,27 +145,27 @@ test('pods have folders for the settings file and key files, which need not be t
   }
 });
 
-const find = (kind: string, name: string) =>
-  all.find(([, manifest]) => manifest.kind === kind && manifest.metadata.name === name)?.[1].spec as
-    | Record<string, unknown>
-    | undefined;
+const find = (kind: string, name: string) => {
+  const found = all.find(([, manifest]) => manifest.kind === kind && manifest.metadata.name === name);
+  return (found?.[1].spec ?? {}) as unknown as Record<string, unknown>;
+};
 
 test('Prometheus finds each pod under the job of the alerts, is let in, and gets the alerts', async () => {
   const monitor = find('PodMonitor', 'docket');
   const labels = running
     .filter(([name]) => name.endsWith('Deployment'))
     .map(([, { spec }]) => spec.template.metadata.labels);
-  expect(labels.map((one) => one[String(monitor?.jobLabel)])).toEqual(['docket', 'docket']);
+  expect(labels.map((one) => one[String(monitor.jobLabel)])).toEqual(['docket', 'docket']);
   for (const one of labels)
-    expect(one).toMatchObject((monitor?.selector as Manifest['spec']['selector']).matchLabels);
+    expect(one).toMatchObject((monitor.selector as Manifest['spec']['selector']).matchLabels);
   const ports = running.map(([, { spec }]) => spec.template.spec.containers[0]?.ports[0]?.name);
   expect(ports).toEqual(expect.arrayContaining(['http', 'http']));
-  expect(monitor?.podMetricsEndpoints).toEqual([expect.objectContaining({ port: 'http', path: '/metrics' })]);
+  expect(monitor.podMetricsEndpoints).toEqual([expect.objectContaining({ port: 'http', path: '/metrics' })]);
   // Nothing that keeps the scrape out: web takes connections of all, worker those of Prometheus.
-  expect(find('NetworkPolicy', 'docket-web')?.ingress).toEqual([
+  expect(find('NetworkPolicy', 'docket-web').ingress).toEqual([
     { ports: [{ protocol: 'TCP', port: 'http' }] },
   ]);
-  expect(find('NetworkPolicy', 'docket-worker')?.ingress).toEqual([
+  expect(find('NetworkPolicy', 'docket-worker').ingress).toEqual([
     {
       from: [
         {
@@ -192,7 +192,7 @@ test('Prometheus finds each pod under the job of the alerts, is let in, and gets
 });
 
 test('the Ingress passes on what Slack and receivers call, and nothing else', () => {
-  const [rule, ...others] = find('Ingress', 'docket')?.rules as { http: { paths: object[] } }[];
+  const [rule, ...others] = find('Ingress', 'docket').rules as { http: { paths: object[] } }[];
   expect(others).toEqual([]);
   const backend = { service: { name: 'docket', port: { name: 'http' } } };
   expect(rule?.http.paths).toEqual([
