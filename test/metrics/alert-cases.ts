@@ -78,8 +78,8 @@ export const cases: Record<string, Cases> = {
     quiet: [['docket_lock_losses_total{queue="docs-export"} 2x60']],
   },
   DocketQuestionsOld: {
-    fires: [[16, ['docket_open_questions_old 0 1x60']]],
-    quiet: [['docket_open_questions_old 0 1x10 0x60']],
+    fires: [[16, ['docket_questions_older_than_a_day 0 1x60']]],
+    quiet: [['docket_questions_older_than_a_day 0 1x10 0x60']],
   },
   DocketScheduleLate: {
     fires: [[6, ['docket_schedules{state="late"} 0 2x60']]],
