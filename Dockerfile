@@ -46,6 +46,10 @@ RUN for command in 'doctor doctor/main.ts' 'after-restore after-restore/main.ts'
    && chmod 755 "$file" || exit 1; done \
  && install --directory --owner=node --group=node --mode=700 /data
 
+# The log and the metrics name the commit.
+ARG REVISION
+RUN printf '%s\n' "${REVISION}" > revision
+
 ENV PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin \
     NODE_ENV=production NODE_COMPILE_CACHE=/app/.compiled \
     DATA_DIR=/data PORT=3000
@@ -60,7 +64,6 @@ CMD ["node", "src/app.ts"]
 
 ARG BASE
 ARG VERSION
-ARG REVISION
 LABEL org.opencontainers.image.title="Docket" \
       org.opencontainers.image.description="Slack app for docs teams: static exports of a docs site, a docs agent that threads ask, and weekly digests" \
       org.opencontainers.image.licenses="MIT" \

@@ -32,6 +32,8 @@ export default defineConfig({
     isolate: false,
     // CommonJS modules are imported as Node imports them.
     deps: { interopDefault: false },
+    // It imports JSON without saying so, which Node refuses.
+    server: { deps: { inline: ['@actions/workflow-parser'] } },
     testTimeout: 120_000,
     hookTimeout: 60_000,
     // As long as `until` of the flow tests waits: a busy machine is no failure.

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { canFetch, fetchPackages } from './debs.mjs';
 
 /** @param {string} folder */
@@ -20,3 +20,5 @@ export async function findPrometheus(root, path = process.env.PATH ?? '') {
   if (fetched() === undefined && (await canFetch())) await fetchPackages(target, ['prometheus']);
   return fetched();
 }
+
+if (import.meta.filename === process.argv[1]) await findPrometheus(dirname(import.meta.dirname));

@@ -6,7 +6,11 @@ import { OperatorError } from './runtime/operator-error.ts';
 import { configureOutgoing } from './runtime/outgoing.ts';
 import { createShutdownHooks, Stopping } from './runtime/stopping.ts';
 import { defaultTiming } from './runtime/timing.ts';
+import { revision, version } from './runtime/version.ts';
 import { startHttpServer } from './server/http-server.ts';
+
+/** How long a signal may be the repetition of the one before. */
+const REPEAT_MS = 500;
 
 /**
  * Creates all parts and starts them. Returns the port for health checks and, unless the role is `worker`, Slack's
@@ -50,7 +54,8 @@ export async function startApp(
     closers.stopping.throwIfAborted();
     parts.health.markReady();
     const redis = settings.redisUrl === undefined ? 'embedded' : 'external';
-    log.info({ role: settings.role, [isWorker ? 'healthPort' : 'port']: port, redis }, 'Docket is up');
+    const about = { role: settings.role, [isWorker ? 'healthPort' : 'port']: port, redis, version, revision };
+    log.info(about, 'Docket is up');
     return { port, stop };
   } catch (error) {
     await stop();
@@ -102,9 +107,11 @@ function stopOnSignals(
     await docket?.stop();
     process.exit(0);
   };
-  // A closing terminal sends SIGHUP, and npm may repeat the signal. A second Ctrl-C ends at once.
-  for (const signal of ['SIGTERM', 'SIGHUP'] as const) process.on(signal, (received) => void stop(received));
-  process.once('SIGINT', (received) => void stop(received));
+  const onSignal = (received: NodeJS.Signals) => void stop(received);
+  // A closing terminal sends SIGHUP.
+  for (const signal of ['SIGTERM', 'SIGHUP', 'SIGINT'] as const) process.on(signal, onSignal);
+  // npm repeats each Ctrl-C, which the terminal sends to both. A second one, later, ends at once.
+  process.once('SIGINT', () => setTimeout(() => process.off('SIGINT', onSignal), REPEAT_MS).unref());
   process.on('uncaughtException', (error) => {
     if (error instanceof OperatorError) console.error(error.message);
     else log.fatal({ err: error }, 'an error that nobody caught; what is accepted goes on after a restart');

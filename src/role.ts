@@ -1,6 +1,5 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
-import packageJson from '../package.json' with { type: 'json' };
 import { redisAddressOf, type Settings } from './config/settings.ts';
 import { jobs } from './jobs/index.ts';
 import { createQueues, queueNames } from './jobs/queue.ts';
@@ -9,6 +8,7 @@ import { createThrottledWarn, type Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
 import { repeat, type ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
+import { version } from './runtime/version.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { createHealth, redisState, upstreamOf, WORKSPACE_TWICE } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
@@ -69,7 +69,7 @@ export async function createRoleParts(
   // A test that passes its own time must not get that of Redis.
   const now = options.now ?? clock.now;
   const report = createThrottledWarn(log, now);
-  const about = { version: packageJson.version, role: settings.role };
+  const about = { version, role: settings.role };
   const jobNames = jobs.map(({ name }) => name);
   const metrics = createMetrics({ ...about, jobs: jobNames, queues: queueNames, limits: limitNames });
   serveMetrics(server, metrics, settings.metricsAddress);

@@ -1,7 +1,6 @@
 import type { App, Receiver } from '@slack/bolt';
 import boltApp from '@slack/bolt/dist/App.js';
 import { AuthorizationError } from '@slack/bolt/dist/errors.js';
-import packageJson from '../package.json' with { type: 'json' };
 import { type BindParts, bind, createModalOpener } from './commands/bind.ts';
 import { createGate } from './commands/gate.ts';
 import { registry } from './commands/index.ts';
@@ -13,6 +12,7 @@ import { createSystemStatus } from './jobs/status/status.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createReceiptClock } from './runtime/receipt.ts';
 import { claimMsOf } from './runtime/timing.ts';
+import { version } from './runtime/version.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { receiveCallbacks } from './server/callbacks.ts';
 import { createHttpReceiver } from './server/http-receiver.ts';
@@ -80,7 +80,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
     ...{ stores, features, monotonicMs, slackPart, contact: policy.contactText },
     ping: () => askTime(redis),
     known: () => ({
-      ...{ version: packageJson.version, role: settings.role, upSinceMs },
+      ...{ version, role: settings.role, upSinceMs },
       snapshots: parts.health.snapshots(),
       problems: parts.health.problems(),
       missingScopes: slack.missingScopes(),

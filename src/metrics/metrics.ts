@@ -4,6 +4,7 @@ import PromGauge from 'prom-client/lib/gauge.js';
 import PromHistogram from 'prom-client/lib/histogram.js';
 import Registry from 'prom-client/lib/registry.js';
 import { tryOr } from '../runtime/try-or.ts';
+import { revision } from '../runtime/version.ts';
 
 export type RequestKind = 'command' | 'button' | 'modal' | 'shortcut' | 'event';
 
@@ -50,7 +51,7 @@ export function createMetrics(parts: LabelLists & Record<'version' | 'role', str
   const { counter, gauge, histogram, read } = metricsIn(registry);
   const collectors: (() => Promise<void> | void)[] = [];
 
-  gauge('docket_build_info', ['version', 'role']).replace([[{ version, role }, 1]]);
+  gauge('docket_build_info', ['version', 'revision', 'role']).replace([[{ version, revision, role }, 1]]);
   for (const row of processValues) read(...row);
 
   return {

@@ -11,6 +11,7 @@ interface Service {
   command?: string[];
   deploy?: { replicas: number };
   mem_limit?: string;
+  logging?: object;
   read_only?: boolean;
   cap_drop?: string[];
   security_opt?: string[];
@@ -61,7 +62,7 @@ describe.each(['web', 'worker'])('%s', (name) => {
 });
 
 test.each(Object.entries(services))(
-  '%s writes nowhere else, has no rights, a limit of memory, and is checked',
+  '%s writes nowhere else, has no rights, limits of memory and log, and is checked',
   (_, service) => {
     expect(service).toMatchObject({
       read_only: true,
@@ -70,6 +71,7 @@ test.each(Object.entries(services))(
       healthcheck: expect.anything(),
       stop_grace_period: expect.stringMatching(/^\d+s$/),
       mem_limit: expect.stringMatching(/^\d+[mg]$/),
+      logging: { options: { 'max-size': expect.stringMatching(/^\d+m$/), 'max-file': expect.any(String) } },
     });
   },
 );

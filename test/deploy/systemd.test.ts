@@ -34,7 +34,13 @@ test.skipIf(version < OLDEST)('systemd finds nothing wrong with the unit', () =>
   expect(analyze('verify', '--man=no', writeUnit(unit))).toEqual({ status: 0, output: '' });
 });
 
-test('the unit has a limit of memory', () => expect(unit).toMatch(/^MemoryMax=\d+G$/m));
+test('the unit has limits of memory, and its log has a limit on disk', () => {
+  expect(unit).toMatch(/^MemoryHigh=\d+M$/m);
+  expect(unit).toMatch(/^MemoryMax=\d+G$/m);
+  const namespace = /^LogNamespace=(\w+)$/m.exec(unit)?.[1];
+  const journal = readFileSync(join(root, `deploy/systemd/journald@${namespace}.conf`), 'utf8');
+  expect(journal).toMatch(/^SystemMaxUse=\d+M$/m);
+});
 
 describe('what operators run beside it', () => {
   const script = join(root, 'deploy/systemd/docket');

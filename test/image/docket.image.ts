@@ -70,6 +70,7 @@ describe.skipIf(missing !== undefined)('the image', () => {
     const container = await engine.start(IMAGE, { env, options: newVolume() });
     await isUp(container);
     const output = await container.output();
+    expect(output).toContain('"revision":"abcdef"');
     expect(output.match(/ was accepted/g)?.length).toBeGreaterThan(300);
     expect(output).not.toContain(' was not initialized');
     await container.signal('KILL');

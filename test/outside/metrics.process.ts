@@ -4,6 +4,7 @@ import { requestNames } from '../../src/commands/registry.ts';
 import { OPERATIONS } from '../../src/docs-api/operations.ts';
 import { jobs } from '../../src/jobs/index.ts';
 import { queueNames } from '../../src/jobs/queue.ts';
+import { revision, version } from '../../src/runtime/version.ts';
 import { methodScopes } from '../../src/slack/web-calls.ts';
 import { urgencies } from '../../src/store/messages.ts';
 import { limitNames } from '../../src/store/rate-limit.ts';
@@ -96,7 +97,7 @@ describe('a bot of all roles', () => {
       expect(written).not.toContain(secret);
     for (const { labels } of samples)
       for (const [label, value] of Object.entries(labels))
-        if (label !== 'le' && label !== 'version' && label !== 'role')
+        if (!['le', 'version', 'revision', 'role'].includes(label))
           expect([label, value, knownValues.has(value)]).toEqual([label, value, true]);
   });
 });
@@ -122,11 +123,12 @@ describe('each role', () => {
       process: true,
       env: { DOCKET_ROLE: role, ...(role === 'worker' && { HEALTH_PORT: '0' }) },
     });
+    expect(bot.output()).toContain(`"version":"${version}","revision":"${revision}","msg":"Docket is up"`);
     const healthPort = /"healthPort":(\d+)/.exec(bot.output())?.[1];
     await shows(Number(healthPort ?? bot.port), (samples) => {
       expect(sampleValue(samples, 'docket_redis_up')).toBe(1);
       expect(sampleValue(samples, 'docket_queue_jobs', { queue: 'docs-export', state: 'waiting' })).toBe(0);
-      expect(sampleValue(samples, 'docket_build_info', { role })).toBe(1);
+      expect(sampleValue(samples, 'docket_build_info', { role, version, revision })).toBe(1);
     });
     await world.close();
   });
