@@ -106,7 +106,7 @@ describe('a bot of all roles', () => {
 const words = `
   command button modal shortcut event ok refused failed done again broke gave_up handed_back docs slack job error warn
   answered unanswered taken waited held waiting active delayed not_permitted another_workspace person_unknown
-  missing_scope slack_away redis in_doubt unsigned clock signature disk bad_request key_rejected forbidden not_found
+  missing_scope slack_away redis in_doubt unsigned clock slack_signature disk paused late bad_request key_rejected forbidden not_found
   unsupported conflict rate_limited rejected redirect server timeout connection unreadable aborted place blocks missing
   limited token unreachable unclear docs_key docs_forbidden docs_limited docs_failing docs_unreachable slack_token
   slack_limited slack_unreachable redis_unreachable redis_volatile`;
