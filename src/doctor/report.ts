@@ -71,9 +71,9 @@ const ask = (env: NodeJS.ProcessEnv, path: string): Promise<string | undefined> 
 /** Names of files, whose dots do not make them addresses. */
 const FILES = /^docs\/[\w-]+\.md\b|\.(?:env|[cm]?[jt]s|json|ya?ml|conf|pid|log)\b/g;
 
-/** Returns whether a word is an address, a path, an e-mail address, or in the form of an id or a key. */
+/** Returns whether a word is a path, an address, also of e-mail, or in the form of an id or a key. */
 const isPrivate = (word: string): boolean =>
-  /@|^\/.*\/|\d\.\d+\.\d+\.\d/.test(word) ||
+  /^\/.*\/|\d\.\d+\.\d+\.\d/.test(word) ||
   (/[\p{L}\p{N}]\.\p{L}{2}/u.test(word.replace(FILES, '')) && !Object.hasOwn(methodScopes, word)) ||
   /^[A-Z](?=[A-Z]*\d)[A-Z0-9]{7,}$|^(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,}$/.test(word);
 

@@ -436,7 +436,8 @@ const CANARIES = {
   person: 'U0CANARY02',
   mail: 'canary.person',
   link: 'canarysignature',
-  path: 'canary-folder',
+  path: 'canary-place',
+  address: '10.1.2.3',
   team: 'CanaryTeam',
   words: 'canarywords',
 };
@@ -493,7 +494,7 @@ projects:
     });
   writeFileSync(
     file('docket.log'),
-    `${line(30, 'all is well')}\n${line(50, `boom in ${CANARIES.channel} for ${CANARIES.person}`)}\nno JSON of ${domain}\n`,
+    `${line(30, 'all is well')}\n${line(50, `boom in ${CANARIES.channel} for ${CANARIES.person} with ${key} at ${CANARIES.address} in /srv/${CANARIES.path}/x, ${CANARIES.mail}@acme.com`)}\nno JSON of ${domain}\n`,
   );
   const { REDIS_URL } = rightEnv();
   const env = {
@@ -502,7 +503,7 @@ projects:
       CANARY_BOT: bot,
       CANARY_SIGNING: signing,
       DOCKET_CONFIG: file('docket.yml'),
-      DATA_DIR: file(CANARIES.path),
+      DATA_DIR: file('data'),
     },
     ...{ HOST: '127.0.0.1', PORT: new URL(docket.url).port, LOG_LEVEL: 'debug' },
   };
@@ -520,7 +521,9 @@ projects:
   expect(stdout).toMatch(/"name":"docs_key".*the docs platform rejects … of project … at …/);
   expect(stdout).toMatch(/^docket_refusals_total\{reason="busy"\} 3$/m);
   expect(stdout).not.toMatch(/guest|_bucket|process_open_fds/);
-  expect(stdout).toMatch(/^\{"level":50,.*"msg":"boom in … for …".*at run \(src\/jobs\/job\.ts:12:3\)/m);
+  expect(stdout).toMatch(
+    /^\{"level":50,.*"msg":"boom in … for … with … at … in …, …".*at run \(src\/jobs\/job\.ts:12:3\)/m,
+  );
   expect(stdout).not.toContain('all is well');
   expect(stdout).toMatch(/^ {2}refused +startExport +POST \/v1\/static-export\/jobs {2}\(403\)$/m);
 
