@@ -82,10 +82,9 @@ export async function probePlatform(settings: Settings, project: Project): Promi
     const kind = status < 300 ? undefined : kindOfStatus(status);
     if (kind === 'unsupported') return { operation, result: 'not there', why: String(status) };
     if (kind === 'not_found') {
-      const nowhere = await send(
-        { ...row, path: row.path.replace(/[\w-]+(?=(?:\/\{\w+\})?$)/, NO_PATH) },
-        body,
-      );
+      const parts = row.path.split('/');
+      const fixed = parts.findLastIndex((part) => !part.startsWith('{'));
+      const nowhere = await send({ ...row, path: parts.with(fixed, NO_PATH).join('/') }, body);
       if (nowhere.status === status && wordsOf(sent) === wordsOf(nowhere))
         return { operation, result: 'not there', why: `${status}, as for an address that can't exist` };
     }

@@ -34,7 +34,7 @@ export async function createReport({ env, lines, log, settings }: ReportParts): 
   const redis = settings && (await checkRedis(redisAddressOf(settings) ?? own)).version;
   const deployments = projects.flatMap((project) => project.deployments ?? []);
   const probes = await Promise.all(projects.map((project) => settings && probePlatform(settings, project)));
-  const logged = log && tryOr('', () => readFileSync(log, 'utf8')).split('\n');
+  const logged = tryOr(undefined, () => readFileSync(log ?? '', 'utf8').split('\n'));
   const metrics = (await ask(env, 'metrics'))?.split('\n') ?? [];
   const sections: Record<string, string[]> = {
     Versions: [
@@ -50,7 +50,7 @@ export async function createReport({ env, lines, log, settings }: ReportParts): 
     'Its metrics': metrics.filter((line) => /^docket_/.test(line) && !/_(?:bucket|sum)\b| 0$/.test(line)),
     'Last errors': logged
       ? logged.filter((line) => /"level":[56]0,/.test(line)).slice(-MAX_ERRORS)
-      : ['Not read: add --log FILE.'],
+      : ['Not read: add --log and a file with the log of Docket.'],
   };
   const hide = createHide(env, settings);
   // Versions look like addresses.

@@ -198,7 +198,9 @@ describe('settings of Socket Mode', () => {
     const settings = readSettings({ ...env, SLACK_APP_TOKEN: 'xapp-1-A0-2' });
     expect(settings).toMatchObject({ slackAppToken: 'xapp-1-A0-2', slackSigningSecret: undefined });
     expect(secretsOf(settings)).toContain('xapp-1-A0-2');
-    expect(problemsOf(env)).toEqual([expect.stringMatching(/^SLACK_APP_TOKEN is missing.* set SLACK_SIGNING_SECRET instead/)]);
+    expect(problemsOf(env)).toEqual([
+      expect.stringMatching(/^SLACK_APP_TOKEN is missing.* set SLACK_SIGNING_SECRET instead/),
+    ]);
   });
 });
 

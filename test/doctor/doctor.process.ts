@@ -541,7 +541,7 @@ test('--report works where nothing is set, and nothing runs', async () => {
   expect(code).toBe(0);
   expect(stdout).toMatch(/^Docket .*, no Redis answers$/m);
   expect(stdout).toContain('None answers on this machine.');
-  expect(stdout).toContain('Not read: add --log FILE.');
+  expect(stdout).toContain('Not read: add --log and a file');
 });
 
 test("it takes Docket's way out: the proxy, and the authorities that are trusted", async () => {
