@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { arch, homedir, release, type } from 'node:os';
 import { join, resolve } from 'node:path';
-import { parseDocument } from 'yaml';
+import { parseDocument, visit } from 'yaml';
 import { healthAddressOf } from '../config/env-file.ts';
 import { redisAddressOf, type Settings, secretsOf, settingNames } from '../config/settings.ts';
 import { scrub } from '../runtime/log.ts';
@@ -79,10 +79,19 @@ const isPrivate = (word: string): boolean =>
 
 /** Returns a function that removes from a line the values of settings, secrets, and what is private by its form. */
 function createHide(env: NodeJS.ProcessEnv, settings: Settings | undefined): (line: string) => string {
-  const file = tryOr({}, () => parseDocument(readFileSync(env.DOCKET_CONFIG ?? '', 'utf8')).toJS());
-  const names = new Set(['workspaces', 'projects', 'deployments'].flatMap((key) => keysBelow(file, key)));
-  // A file also names variables with secrets.
-  const inFile = leavesOf(file).flatMap((leaf) => [leaf, env[leaf] ?? '']);
+  const file = parseDocument(tryOr('', () => readFileSync(env.DOCKET_CONFIG ?? '', 'utf8')));
+  const { workspaces, projects } = tryOr(undefined, () => file.toJS()) ?? {};
+  const deployments = Object.values<{ deployments?: object } | null>(projects ?? {}).map(
+    (one) => one?.deployments,
+  );
+  const names = new Set([workspaces, projects, ...deployments].flatMap((map) => Object.keys(map ?? {})));
+  const inFile: string[] = [];
+  visit(file, {
+    Scalar(place, { value }) {
+      // It may be the name of a variable with a secret.
+      if (place !== 'key') inFile.push(String(value), env[String(value)] ?? '');
+    },
+  });
   const given = settingNames.map((name) => env[name] ?? '');
   // A word without digits and signs, such as a level of the log, is a value of many.
   const values = [...inFile, ...given].filter((value) => value.length > 3 && !/^[a-z]+$/.test(value));
@@ -97,17 +106,3 @@ function createHide(env: NodeJS.ProcessEnv, settings: Settings | undefined): (li
       .replace(/[\w-]+/g, (word) => (names.has(word) ? '…' : word))
       .slice(0, MAX_LENGTH);
 }
-
-const entriesOf = (value: unknown): [string, unknown][] =>
-  typeof value === 'object' && value !== null ? Object.entries(value) : [];
-
-/** Returns the keys of each map that stands at this key, at any depth. */
-const keysBelow = (value: unknown, wanted: string): string[] =>
-  entriesOf(value).flatMap(([key, inner]) => [
-    ...(key === wanted ? entriesOf(inner).map(([name]) => name) : []),
-    ...keysBelow(inner, wanted),
-  ]);
-
-/** Returns all texts in a value. */
-const leavesOf = (value: unknown): string[] =>
-  typeof value === 'string' ? [value] : entriesOf(value).flatMap(([, inner]) => leavesOf(inner));
