@@ -88,9 +88,9 @@ async function run(variables: NodeJS.ProcessEnv, print: (text: string) => void):
   try {
     if (report) {
       const lines = await diagnose(variables, workspace);
-      print(
-        await createReport({ env, lines, log, settings: tryOr(undefined, () => readFor(env, OF_SLACK)) }),
-      );
+      const settings = tryOr(undefined, () => readFor(env, OF_SLACK));
+      if (settings) configureOutgoing(settings);
+      print(await createReport({ env, lines, log, settings }));
       return true;
     }
     if (platform || messages) {
