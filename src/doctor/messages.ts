@@ -46,7 +46,7 @@ export async function checkMessages(parts: MessagesParts): Promise<boolean> {
     return false;
   }
   const { call } = slackCalls(settings, own.botToken.secret);
-  print(`${states.length} samples, one a second: about ${Math.ceil(states.length / 60)} minutes.\n`);
+  print(`${states.length} samples, one a second: about ${Math.ceil(states.length / 60)} min.\n`);
   let refused = 0;
   for (const [name, shown] of states) {
     const error = await validate(shown);

@@ -411,6 +411,38 @@ test('--platform needs no settings of Slack, and prints the table of each projec
   ]);
 });
 
+test('--platform has a table for each project, with its own key', async () => {
+  const projects = `projects:\n  acme: { projectId: ${platform.projectId} }\n  beta: { projectId: prj_beta, apiKey: { env: BETA_KEY } }\n`;
+  writeFileSync(file('docket.yml'), projects);
+  const more = { DOCKET_CONFIG: file('docket.yml'), DOCS_PROJECT_ID: '', BETA_KEY: 'adm_another1' };
+  const { code, stdout } = await doctor({ ...rightEnv(), ...more }, { args: ['--platform'] });
+  expect(code).toBe(1);
+  expect(stdout).toMatch(
+    /project acme\n {2}works +startExport[\s\S]*goes without: nothing[\s\S]*project beta\n {2}refused +startExport/,
+  );
+});
+
+test('--messages asks about the samples beside package.json, and prints what Slack refuses', async () => {
+  const block = (type: string) => `{ text: x, blocks: [{ type: ${type} }] }`;
+  mkdirSync(file('test/outside/golden'), { recursive: true });
+  onTestFinished(() => rmSync(file('test'), { recursive: true }));
+  writeFileSync(
+    file('test/outside/golden/a.yaml'),
+    `a/good: ${block('divider')}\na/bad: ${block('wizard')}\n`,
+  );
+  const env = { SLACK_BOT_TOKEN: slack.tokens.bot, SLACK_API_URL: `${servers[0]?.url}/api/` };
+  const { code, lines } = await doctor(env, { args: ['--messages'] });
+  expect([code, lines]).toEqual([
+    1,
+    [
+      '2 samples, one a second: about 1 min.',
+      expect.stringContaining('a/bad: invalid_message'),
+      expect.stringContaining('unsupported type: wizard [json-pointer:/blocks/0/type]'),
+      'Slack takes 1 of 2 samples.',
+    ],
+  ]);
+});
+
 test('--messages says that it needs a checkout where there are no samples', async () => {
   const { code, stdout } = await doctor(
     { SLACK_BOT_TOKEN: slack.tokens.bot, SLACK_API_URL: `${servers[0]?.url}/api/` },
