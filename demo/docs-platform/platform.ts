@@ -99,6 +99,8 @@ export interface StandInPlatform extends ExportControls {
   readonly readers: ReaderControls;
   /** Requests for each of the analytics so far, whatever became of them. */
   analyticsRequests(): Record<AnalyticsOperation, number>;
+  /** Operations that it lacks, such as `POST /v1/static-export/jobs`, and what it answers. May be changed at any time. */
+  readonly lacks: Map<string, 404 | 405>;
   /** Uses of the past hour, out of 100 each unless the options say else. */
   readonly used: { followUps(): number; analytics(): number };
   readonly limitsPerHour: { followUps: number; analytics: number };
@@ -216,6 +218,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
     },
     used: { followUps: budgets.followUps.used, analytics: budgets.analytics.used },
     limitsPerHour,
+    lacks: new Map(),
     listen: (port) => listenLocally(createServer(getRequestListener(app.fetch)), port),
   };
 
@@ -249,6 +252,8 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
       return wire.serve(c, `${method} ${template}`, detail, () => {
         const organization = authorized(c);
         if (organization instanceof Response) return organization;
+        const lacking = platform.lacks.get(`${method} ${template}`);
+        if (lacking !== undefined) return absent(lacking);
         return answer({ params, query, text, body, origin, organization });
       });
     });
@@ -334,7 +339,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   });
 
   route('POST', '/v2/agent/{projectId}/job', ({ params, body }) => {
-    if (creation !== true) return refuse(creation, creation === 404 ? 'Not found' : 'Method not allowed');
+    if (creation !== true) return absent(creation);
     if (params.projectId !== projectId) return refuse(404, 'Project not found');
     const request = promptFrom(body);
     if ('refused' in request) return refuse(400, request.refused);
@@ -348,7 +353,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   /** Why a preview or an update is refused before its body is read. */
   function refusedBuild(id: string | undefined): Response | undefined {
     const { buildSites: can } = platform;
-    if (can !== true) return refuse(can, can === 404 ? 'Not found' : 'Method not allowed');
+    if (can !== true) return absent(can);
     return id === projectId ? undefined : refuse(404, 'Project not found');
   }
 
@@ -397,7 +402,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   function analytics(operation: AnalyticsOperation, answer: (query: AnalyticsQuery) => object): void {
     route('GET', ANALYTICS_PATHS[operation], ({ params, query }) => {
       const lacks = readers.without.get(operation);
-      if (lacks !== undefined) return refuse(lacks, 'No such operation');
+      if (lacks !== undefined) return absent(lacks);
       if (params.projectId !== projectId) return refuse(404, 'Project not found');
       const full = limited(budgets.analytics);
       if (full) return full;
@@ -423,7 +428,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   analytics('assistant', readers.assistant);
 
   app.notFound(async (c) =>
-    wire.serve(c, `${c.req.method} unknown`, { path: c.req.path }, () => refuse(404, 'Not found')),
+    wire.serve(c, `${c.req.method} unknown`, { path: c.req.path }, () => absent(404)),
   );
 
   return platform;
@@ -445,6 +450,10 @@ function refuse(
 ): Response {
   return Response.json({ error, ...(detail && { details: [detail] }) }, { status, headers });
 }
+
+/** What an address answers that does not exist, takes only other methods, or is not in the plan. */
+const absent = (status: number) =>
+  refuse(status, { 404: 'Not found', 405: 'Method not allowed' }[status] ?? 'No such operation');
 
 /** What object storage says of a link that ended or was changed. */
 function accessDenied(): Response {

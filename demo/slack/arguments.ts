@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { Refused } from './refused.ts';
 
 /** Arguments that a form carries as JSON text, as @slack/web-api sends them. */
-const STRUCTURED = ['blocks', 'attachments', 'files', 'metadata', 'view'];
+const STRUCTURED = ['blocks', 'attachments', 'files', 'message', 'metadata', 'view'];
 
 export interface ReadArguments {
   args: Record<string, unknown>;

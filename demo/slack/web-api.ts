@@ -5,6 +5,7 @@ import type { Call, Wire } from '../wire.ts';
 import { readArguments } from './arguments.ts';
 import { type Inside, requireScope } from './inside.ts';
 import type { Method } from './method.ts';
+import { blockMethods } from './methods-blocks.ts';
 import { chatMethods } from './methods-chat.ts';
 import { connectionMethods } from './methods-connections.ts';
 import { conversationMethods } from './methods-conversations.ts';
@@ -15,6 +16,7 @@ import type { RateLimits } from './rate-limits.ts';
 import { Refused } from './refused.ts';
 
 const METHODS: Record<string, Method> = {
+  ...blockMethods,
   ...chatMethods,
   ...connectionMethods,
   ...conversationMethods,

@@ -265,7 +265,7 @@ function crossProblems(set: Env, file: ConfigFile | undefined, hasWorkspaces: bo
     !hasWorkspaces &&
       set.SLACK_APP_TOKEN === undefined &&
       set.SLACK_SIGNING_SECRET === undefined &&
-      'SLACK_SIGNING_SECRET is missing. Copy it from your Slack app, "Basic Information", App Credentials.',
+      'SLACK_APP_TOKEN is missing. Create one in your Slack app, "Basic Information", App-Level Tokens, with the scope connections:write. If Slack reaches a public address of yours, set SLACK_SIGNING_SECRET instead.',
     file !== undefined &&
       projects === undefined &&
       (key ?? keyFile) === undefined &&

@@ -123,7 +123,10 @@ const CONNECTION_TEXTS: [codes: RegExp, text: string][] = [
     /^PROXY_/,
     'The proxy that HTTPS_PROXY names does not connect to …. Allow that there, or list the host in NO_PROXY.',
   ],
-  [/^ENOTFOUND$/, 'The host name in … does not exist. Fix it.'],
+  [
+    /^(ENOTFOUND|EAI_AGAIN)$/,
+    "This machine can't look up the host name in …. Check the name, the machine's DNS, and the proxy if there is one.",
+  ],
 ];
 
 /**

@@ -5,7 +5,8 @@ import { parse } from 'yaml';
 import { readEnvFile } from '../config/env-file.ts';
 import { isSecret, readPartialSettings, SettingsError, workspaceVariables } from '../config/settings.ts';
 import type { WorkspaceVariables } from '../config/workspaces.ts';
-import { checkCalls, diagnose, inRoot, isGood, readArguments, render, wrong } from '../doctor/main.ts';
+import { inRoot, isGood, render, wrong } from '../doctor/lines.ts';
+import { checkCalls, diagnose, readArguments } from '../doctor/main.ts';
 import { configureOutgoing } from '../runtime/outgoing.ts';
 
 const USAGE = `Usage: npm run setup [-- [--workspace NAME] https://the.address.that.slack.reaches]

@@ -1,4 +1,5 @@
 import {
+  type BlocksValidateResponse,
   WebAPIHTTPError,
   WebAPIPlatformError,
   WebAPIRateLimitedError,
@@ -59,7 +60,8 @@ const codesOfKind = {
     restricted_action_thread_locked restricted_action_thread_only_channel restricted_action_non_threadable_channel
     cannot_reply_to_message thread_not_found thread_locked user_not_in_channel messages_tab_disabled user_disabled
     user_not_found user_not_visible cannot_dm_bot`,
-  blocks: 'invalid_blocks invalid_blocks_format msg_blocks_too_long view_too_large',
+  blocks:
+    'invalid_blocks invalid_blocks_format msg_blocks_too_long view_too_large invalid_message invalid_view',
   // A workspace whose plan has no user groups refuses with `plan_upgrade_required`.
   missing: `
     message_not_found file_not_found file_deleted no_such_subteam plan_upgrade_required
@@ -98,7 +100,7 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
   if (error instanceof WebAPIPlatformError) {
     // If a response is not JSON, the client passes it as if it were Slack's error code.
     const code = /^[a-z0-9_]{1,80}$/.test(error.data.error) ? error.data.error : 'unreadable';
-    const pointers = error.data.response_metadata?.messages ?? [];
+    const pointers = error.data.response_metadata?.messages ?? pointersOf(error.data);
     const needed = parseScopes((error.data as { needed?: unknown }).needed);
     return new SlackApiError(kindOf(code), method, code, { pointers, needed });
   }
@@ -106,6 +108,12 @@ export function toSlackApiError(method: string, error: unknown): SlackApiError {
     return new SlackApiError('unclear', method, `http_${error.statusCode}`);
   const code = connectionCode(error instanceof WebAPIRequestError ? error.original : error);
   return new SlackApiError(notSent.has(code) ? 'unreachable' : 'unclear', method, code);
+}
+
+/** Returns the errors of `blocks.validate` in the form that the other methods have. */
+function pointersOf({ errors = [] }: BlocksValidateResponse): string[] {
+  if (!Array.isArray(errors)) return [];
+  return errors.map((one) => `[ERROR] ${one?.message ?? one?.code} [json-pointer:${one?.pointer ?? ''}]`);
 }
 
 /** Returns names of scopes, separated by commas; undefined for anything else. */

@@ -14,6 +14,7 @@ import { lacksScope, SlackApiError, type SlackErrorKind, TOO_LATE, toSlackApiErr
 export const methodScopes = {
   'auth.test': [],
   'apps.connections.open': [],
+  'blocks.validate': [],
   'users.info': ['users:read'],
   'usergroups.users.list': ['usergroups:read'],
   'usergroups.list': ['usergroups:read'],

@@ -6,11 +6,14 @@ import {
   constants,
   existsSync,
   mkdirSync,
+  mkdtempSync,
   openSync,
+  readdirSync,
   readFileSync,
   readlinkSync,
   realpathSync,
   renameSync,
+  rmSync,
   statfsSync,
   statSync,
   writeFileSync,
@@ -324,10 +327,25 @@ function prepareDataDir(dataDir: string): string {
   return folder;
 }
 
-/** Throws `OperatorError` if the folder exists, and is not writable. Changes nothing. */
+/**
+ * Tries to write in Redis' folder in DATA_DIR, or where the missing folders would be created, and whether its files may be
+ * written. Leaves nothing behind. Throws `OperatorError`.
+ */
 export const inspectDataDir = (dataDir: string): void =>
   withDataDirErrors(dataDir, (given) => {
-    if (existsSync(given)) accessSync(`${given}/.`, constants.W_OK | constants.X_OK);
+    const own = join(given, 'redis');
+    const files = existsSync(own) ? readdirSync(own, { recursive: true, encoding: 'utf8' }) : [];
+    for (const name of files) accessSync(join(own, name), constants.R_OK | constants.W_OK);
+    let place = own;
+    while (!existsSync(place)) place = dirname(place);
+    accessSync(`${place}/.`, constants.W_OK | constants.X_OK);
+    // A full disk refuses only content.
+    const probe = mkdtempSync(join(place, '.docket-probe-'));
+    try {
+      writeFileSync(join(probe, 'file'), Buffer.alloc(4096), { flush: true });
+    } finally {
+      rmSync(probe, { recursive: true });
+    }
   });
 
 function withDataDirErrors<T>(dataDir: string, action: (given: string) => T): T {

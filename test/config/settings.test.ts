@@ -82,7 +82,7 @@ describe('settings that cannot work', () => {
     expect(problemsOf({})).toEqual([
       'SLACK_BOT_TOKEN is missing. Copy it from your Slack app, "OAuth & Permissions", Bot User OAuth Token.',
       "DOCS_API_URL is missing. Set it to the base address of the docs platform's API.",
-      'SLACK_SIGNING_SECRET is missing. Copy it from your Slack app, "Basic Information", App Credentials.',
+      'SLACK_APP_TOKEN is missing. Create one in your Slack app, "Basic Information", App-Level Tokens, with the scope connections:write. If Slack reaches a public address of yours, set SLACK_SIGNING_SECRET instead.',
       'DOCS_API_KEY is missing. Create an admin API key on the API keys page of the docs platform.',
     ]);
   });
@@ -198,7 +198,9 @@ describe('settings of Socket Mode', () => {
     const settings = readSettings({ ...env, SLACK_APP_TOKEN: 'xapp-1-A0-2' });
     expect(settings).toMatchObject({ slackAppToken: 'xapp-1-A0-2', slackSigningSecret: undefined });
     expect(secretsOf(settings)).toContain('xapp-1-A0-2');
-    expect(problemsOf(env)).toEqual([expect.stringMatching(/^SLACK_SIGNING_SECRET is missing/)]);
+    expect(problemsOf(env)).toEqual([
+      expect.stringMatching(/^SLACK_APP_TOKEN is missing.* set SLACK_SIGNING_SECRET instead/),
+    ]);
   });
 });
 
