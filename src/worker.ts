@@ -174,19 +174,20 @@ function createDocsApis(
       proxies,
       timeoutMs: timing.docsCallMs,
       log(request) {
-        const { operation, error, status, code, durationMs } = request;
+        const { operation, error, status, code, durationMs, isOwn } = request;
         log.debug(request, 'docs api');
         metrics.docsCalls.observe({ operation, outcome: error ?? 'ok' }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error ?? 'ok');
-        if (error === undefined || error === 'key_rejected') watchKey(keyIdOf(project), error === undefined);
+        const keyId = keyIdOf(project);
+        if (error === undefined || error === 'key_rejected') watchKey(keyId, error === undefined);
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (error === 'aborted') return;
-        const call = { of: name, operation };
+        const call = { of: name, operation, keyId };
         const problem = docsProblemOf(request, project);
         // A person waits for a call that is not repeatable. A rate limit only delays it.
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
-        if (problem === undefined) health.worked(call);
-        else health.failed(call, problem, isWaitedFor || problem.name === 'docs_key', code ?? status);
+        if (problem === undefined && error !== 'forbidden') health.worked(call, isOwn);
+        if (problem) health.failed(call, problem, isWaitedFor || problem.name === 'docs_key', code ?? status);
         // These come from a gateway that has no answer of the platform.
         health.record('docs', status !== undefined && ![502, 503, 504].includes(status));
       },
