@@ -3,8 +3,9 @@ import type { Settings } from './config/settings.ts';
 import { createDeployments, type DeploymentCall, type ExpiringToken } from './deployments/deployment.ts';
 import { GithubError } from './deployments/github.ts';
 import { createSender } from './deployments/sender.ts';
+import { createDeploymentTroubles } from './deployments/troubles.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
-import { DocsApiError, docsProblemOf } from './docs-api/errors.ts';
+import { connectionProblem, DocsApiError, docsProblemOf } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import type { JobContext } from './jobs/context.ts';
 import { homeRefresh } from './jobs/home/job.ts';
@@ -13,7 +14,7 @@ import { createAlerts } from './jobs/status/alerts.ts';
 import { createWorkers, startSweeper } from './jobs/workers.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createChangeSaver } from './runtime/cached.ts';
-import { rejectWhenStopping } from './runtime/stopping.ts';
+import { rejectWhenStopping, repeat } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import { workspaceGoneText } from './server/health.ts';
 import { createDelivery } from './slack/delivery.ts';
@@ -69,16 +70,22 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     const { kind, outcome, durationMs } = call;
     metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
     parts.tracing.called(`deployment ${kind}`, durationMs, outcome);
-    // Only operators can mend a deployment.
+    // Only operators can fix a deployment.
     if (outcome !== 'ok' && !stopping.aborted) log.warn(call, 'a call to a deployment failed');
   }
+
+  const troubles = createDeploymentTroubles({
+    ...{ projects: settings.projects, store: stores.troubles, onError: onRedisError },
+    ...{ timing, now, log, stopping, connectionFix: connectionProblem },
+  });
+  parts.health.addProblems(troubles.problems);
 
   /** Returns what the jobs of one workspace use, and its work at each sweep. */
   function inWorkspace(workspace: Workspace) {
     const { projects, teamId, slackPart, names, isPublic, postEphemeral, log } = workspace;
     const slack = rejectWhenStopping(stopping, workspace.slack);
     const tokens = new Map<string, ExpiringToken>();
-    const { alertAdmins, remindOfExpiry } = createAlerts({
+    const { alertAdmins, alertOfDeployments, remindOfExpiry } = createAlerts({
       ...{ projects, tokens, stores, outbox, now, log, groupMembers: slack.groupMembers },
       admin: workspace.settings.allow.admin,
     });
@@ -94,6 +101,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
           log.info('a new token of GitHub was read from its file');
         },
         expires: (token) => void tokens.set(token.variable, token),
+        ended: troubles.ended,
       }),
       teamsOf({ teamId: own, project }) {
         const using = parts.workspaces.filter((one) => one.projects.some(({ name }) => name === project));
@@ -122,6 +130,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       if (teamId() === '') return;
       await stores.teams.save(workspace.tokenId, teamId());
       await remindOfExpiry(teamId());
+      await alertOfDeployments(teamId(), troubles.known());
     }
     return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
   }
@@ -152,6 +161,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
+  const findDeployment: JobContext['deployment'] = (...names) =>
+    workspaces.flatMap(({ context }) => context.deployment(...names) ?? [])[0];
+  const refresh = () => troubles.refresh(findDeployment).catch(onRedisError);
+  void repeat(stopping, () => timing.sweepMs, refresh);
   const alsoDo = () => Promise.all(workspaces.map(({ sweep }) => sweep()));
   startSweeper({ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping });
 }

@@ -1,6 +1,6 @@
 import type { Deployment, Project } from '../projects.ts';
 import { createKey } from '../runtime/key-file.ts';
-import { createGithub } from './github.ts';
+import { createGithub, GithubError } from './github.ts';
 import type { Answer, Send } from './sender.ts';
 import { sendWebhook, type WebhookMessage } from './webhook.ts';
 
@@ -14,10 +14,19 @@ export type DeploymentApi = NonNullable<ReturnType<ReturnType<typeof createDeplo
 /** A token of GitHub, and the day in UTC on which it expires, such as 2026-12-31. */
 export type ExpiringToken = Pick<Project, 'apiKey' | 'apiKeyFile'> & Record<'variable' | 'expires', string>;
 
-interface TokenEvents {
+/** A result of a call: `send` to hand over an export, `read` of a workflow's run, or `check` whether a repository is there. */
+export interface DeploymentResult {
+  of: 'send' | 'read' | 'check';
+  /** `isFinal`: a repetition would be refused, too. */
+  failure?: { isFinal: boolean; status: number | undefined; reason: string };
+  run?: { id: number; conclusion: string | undefined };
+}
+
+interface DeploymentEvents {
   /** Gets a token that was read again before it is used. */
   renewed: (token: string) => void;
   expires: (token: ExpiringToken) => void;
+  ended: (project: string, deployment: Deployment, result: DeploymentResult) => void;
 }
 
 /** Returns a function that returns the calls to a deployment; undefined if the settings do not have it. */
@@ -26,9 +35,11 @@ export function createDeployments(
   send: Send,
   machineMs: () => number,
   onCall: (call: DeploymentCall) => void,
-  tokens?: TokenEvents,
+  events?: DeploymentEvents,
 ) {
-  const callsOf = (project: string, { name: deployment, webhook, github }: Deployment) => {
+  const callsOf = (project: string, target: Deployment) => {
+    const { name: deployment, webhook, github } = target;
+    const ended = (result: DeploymentResult) => events?.ended(project, target, result);
     const watched: Send = async (request) => {
       const startMs = performance.now();
       const answer = await send(request);
@@ -43,15 +54,44 @@ export function createDeployments(
         kind: 'webhook' as const,
         includeLink: webhook.includeLink,
         /** Sends a message once, signed with the time of this machine, by which callbacks are checked. Never rejects. */
-        send: (message: WebhookMessage, about?: Parameters<typeof sendWebhook>[4]) =>
-          sendWebhook(watched, webhook, message, machineMs(), about),
+        async send(message: WebhookMessage, about?: Parameters<typeof sendWebhook>[4]) {
+          const result = await sendWebhook(watched, webhook, message, machineMs(), about);
+          if (result.kind === 'delivered') ended({ of: 'send' });
+          else ended({ of: 'send', failure: { ...result, isFinal: result.kind === 'refused' } });
+          return result;
+        },
       };
     if (!github) return undefined;
     const { name, file } = github.token;
-    const token = createKey(github.token.secret, file, tokens?.renewed);
+    const token = createKey(github.token.secret, file, events?.renewed);
     const onExpiry = (expires: string) =>
-      tokens?.expires({ apiKey: token.current(), apiKeyFile: file, variable: name, expires });
-    return { kind: 'github' as const, ...createGithub(watched, github, token, onExpiry) };
+      events?.expires({ apiKey: token.current(), apiKeyFile: file, variable: name, expires });
+    const api = createGithub(watched, github, token, onExpiry);
+    async function watch<T>(of: DeploymentResult['of'], call: Promise<T>): Promise<T> {
+      try {
+        return await call;
+      } catch (error) {
+        if (error instanceof GithubError) ended({ of, failure: failureOf(error) });
+        throw error;
+      }
+    }
+    return {
+      kind: 'github' as const,
+      async dispatch(...args: Parameters<typeof api.dispatch>) {
+        const started = await watch('send', api.dispatch(...args));
+        ended({ of: 'send' });
+        return started;
+      },
+      async getRun(id: number) {
+        const run = await watch('read', api.getRun(id));
+        ended({ of: 'read', run });
+        return run;
+      },
+      async check() {
+        await watch('check', api.check());
+        ended({ of: 'check' });
+      },
+    };
   };
   const apis = new Map(
     projects.flatMap(({ name, deployments = [] }) =>
@@ -60,3 +100,10 @@ export function createDeployments(
   );
   return (project: string, deployment: string) => apis.get(`${project} ${deployment}`);
 }
+
+/** One of GitHub's limits is no refusal, although its status may be 403. */
+const failureOf = ({ happened, retryable, status, reason }: GithubError) => ({
+  isFinal: happened === 'no' && !retryable,
+  status: status === 403 && retryable ? 429 : status,
+  reason,
+});

@@ -166,10 +166,12 @@ export function docsProblemOf(
   // The person reads that the plan has none of these. If the key is forbidden everything, reads show it.
   const isOfPlan = operation === 'previewBranch' || operation === 'updateSite';
   if (error === 'forbidden')
-    return isOfPlan ? undefined : {
-      name: 'docs_forbidden',
-      text: `the docs platform forbids what Docket asks with ${key} (${status}). ${FORBIDDEN_CAUSES}`,
-    };
+    return isOfPlan
+      ? undefined
+      : {
+          name: 'docs_forbidden',
+          text: `the docs platform forbids what Docket asks with ${key} (${status}). ${FORBIDDEN_CAUSES}`,
+        };
   if (error === 'rate_limited')
     return {
       name: 'docs_limited',

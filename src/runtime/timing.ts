@@ -48,6 +48,9 @@ export const defaultTiming = {
   redisCheckMs: 20 * second,
   /** How long calls of a kind may fail before operators see a problem. */
   problemAfterMs: 30 * second,
+  /** How long a deployment may take nothing before operators see a problem, and how often its repository is asked for then. */
+  deploymentProblemMs: 5 * minute,
+  deploymentCheckMs: 1 * minute,
   /** BullMQ: how long a silent worker keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: 30 * second,
   /** BullMQ: how often it checks for silent workers. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STOPPED } from '../../deployments/github.ts';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { type ExportRun, latestLink } from '../export/record.ts';
@@ -127,9 +128,6 @@ export const withEarlier = (run: UpdateRun, stepped: UpdateRun): UpdateRun => ({
 /** Returns the attempt that people see: a failed one does not hide what the deployment took before. */
 export const shownAttempt = (run: UpdateRun): UpdateRun =>
   (run.state === 'ended' && run.notifiedAtMs === undefined && earlierOf(run)) || run;
-
-/** Ends of a workflow that are no failures: somebody stopped it, or a condition in it did. */
-export const STOPPED = ['cancelled', 'skipped'];
 
 /** Whether the run of its workflow failed. */
 export const hasFailedWorkflow = ({ workflow }: Pick<UpdateRun, 'workflow'>) =>

@@ -1,3 +1,4 @@
+import { STOPPED } from '../../deployments/github.ts';
 import {
   type ButtonParts,
   joinParts,
@@ -30,7 +31,6 @@ import {
   hasFailedWorkflow,
   isInTrouble,
   messageKey,
-  STOPPED,
   shownAttempt,
   stateOf,
   type UpdateRun,

@@ -1,3 +1,4 @@
+import { findDeploymentProblems } from '../../deployments/troubles.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { Stores } from '../../store/stores.ts';
@@ -20,7 +21,7 @@ interface SystemParts {
   > & { snapshots: Partial<Record<Dependency, HealthSnapshot>> };
   /** The part of the workspace's calls to Slack. */
   slackPart: Dependency;
-  stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys'> & WorkContext;
+  stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys' | 'troubles'> & WorkContext;
   queues: Pick<Queues, 'counts'>;
   ping: () => Promise<unknown>;
   /** Never rejects, and takes no longer than the limit of a look-up. */
@@ -28,6 +29,7 @@ interface SystemParts {
   features: FeatureContext;
   settings: LimitContext;
   monotonicMs: () => number;
+  now: () => number;
 }
 
 /**
@@ -35,7 +37,18 @@ interface SystemParts {
  * It never rejects: parts that exceed the time limit are missing.
  */
 export function createSystemStatus(parts: SystemParts) {
-  const { known, stores, queues, ping, contact, slackPart, settings, features: context, monotonicMs } = parts;
+  const {
+    known,
+    stores,
+    queues,
+    ping,
+    contact,
+    slackPart,
+    settings,
+    features: context,
+    monotonicMs,
+    now,
+  } = parts;
   const subjects: string[] = [slackPart, ...settings.projects.map(({ name }) => name)];
 
   async function measurePing(): Promise<number> {
@@ -52,16 +65,18 @@ export function createSystemStatus(parts: SystemParts) {
       const isShown = status && (status.first || reader.details);
       return isShown ? ((await inTime(status.lines(teamId, caller, context))) ?? status.unknown) : [];
     });
-    const [redisMs, counts, shared, rejectedKeys, overdue, read, allLimits, contactText] = await Promise.all([
-      inTime(measurePing()),
-      inTime(queues.counts()),
-      inTime(stores.health.load(['docs', slackPart])),
-      inTime(findRejectedKeys(teamId, settings.projects, stores)),
-      inTime(stores.due.countOverdue(OVERDUE_MS)),
-      Promise.all(sections),
-      Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
-      contact(),
-    ]);
+    const [redisMs, counts, shared, rejectedKeys, deployments, overdue, read, allLimits, contactText] =
+      await Promise.all([
+        inTime(measurePing()),
+        inTime(queues.counts()),
+        inTime(stores.health.load(['docs', slackPart])),
+        inTime(findRejectedKeys(teamId, settings.projects, stores)),
+        inTime(findDeploymentProblems(settings.projects, stores.troubles, now())),
+        inTime(stores.due.countOverdue(OVERDUE_MS)),
+        Promise.all(sections),
+        Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
+        contact(),
+      ]);
     const limits = allLimits.flat();
     const { snapshots: own, ...rest } = known();
     const state: SystemState = {
@@ -70,6 +85,7 @@ export function createSystemStatus(parts: SystemParts) {
       redisMs,
       queues: counts,
       rejectedKeys,
+      deployments,
       overdue,
       running: read.filter((_, at) => features[at]?.status?.first).flat(),
       featureLines: read.filter((_, at) => !features[at]?.status?.first).flat(),

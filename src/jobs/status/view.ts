@@ -1,3 +1,4 @@
+import { type DeploymentProblem, problemText } from '../../deployments/troubles.ts';
 import {
   type ButtonParts,
   layout,
@@ -67,6 +68,8 @@ export interface SystemState {
   problems: readonly { name: string; text: string }[];
   /** Keys that the platform rejects; undefined if unknown. */
   rejectedKeys: readonly RejectedKey[] | undefined;
+  /** Deployments that take no exports; undefined if unknown. */
+  deployments: readonly DeploymentProblem[] | undefined;
   /** Number of entries overdue by more than a minute; undefined if unknown. */
   overdue: number | undefined;
   queues: QueueCounts[] | undefined;
@@ -135,7 +138,7 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[], is
 
 /** The problems as people notice them; with `isFull`, also the causes, and what admins can do. */
 function problemLines(state: SystemState, isFull: boolean): Part[][] {
-  const { docs, slack, missingScopes, rejectedKeys = [], overdue = 0 } = state;
+  const { docs, slack, missingScopes, rejectedKeys = [], deployments = [], overdue = 0 } = state;
   // Another line says that Redis is unreachable.
   const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
@@ -172,6 +175,7 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
         : ': messages are late; nothing is lost.',
     ],
     ...causes(others, 'There is trouble', ': work may wait, and messages may be late.'),
+    ...deploymentLines(deployments, isFull),
     missingScopes.length > 0 && [
       { bold: 'Some features fail' },
       ': I was installed without ',
@@ -190,14 +194,30 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
   ]);
 }
 
+/** More deployments are counted, because a message has a maximum length. */
+const MAX_DEPLOYMENTS = 10;
+
+function deploymentLines(problems: readonly DeploymentProblem[], isFull: boolean): Part[][] {
+  const names = problems.map(({ deployment, project }) => `${deployment} of ${project}`);
+  if (names.length === 0) return [];
+  if (!isFull)
+    return [[{ bold: 'Deploying has trouble' }, `: ${listNames(names)}. New exports may not get there.`]];
+  const shown = problems.slice(0, MAX_DEPLOYMENTS);
+  return [
+    ...shown.map((one): Part[] => [{ bold: 'Deploying has trouble' }, `: ${problemText(one)}`]),
+    ...(names.length > shown.length ? [[`and ${names.length - shown.length} more deployments`]] : []),
+  ];
+}
+
 const textsOf = ({ problems }: SystemState, names: RegExp) =>
   problems.filter(({ name }) => names.test(name)).map(({ text }) => text);
 
-const unknownParts = ({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) =>
+const unknownParts = ({ docs, slack, redisMs, rejectedKeys, deployments, overdue }: SystemState) =>
   [
     docs === undefined ? 'whether the docs platform answers' : '',
     slack === undefined ? 'whether Slack accepts messages' : '',
     redisMs !== undefined && rejectedKeys === undefined ? 'whether my keys work' : '',
+    redisMs !== undefined && deployments === undefined ? 'whether deployments work' : '',
     redisMs !== undefined && overdue === undefined ? 'whether work is stuck' : '',
   ].filter((text) => text !== '');
 
