@@ -171,7 +171,10 @@ function refusalFix({ webhook, github }: Deployment, status: number): string {
         ? 'Check webhook.url.'
         : 'Its log says why.';
   const { token, repository = '', workflow } = github ?? {};
-  if (status === 401) return `Create a new token, and set it as ${token?.name}.`;
+  if (status === 401)
+    return token?.file
+      ? `Put a new token into ${token.file}.`
+      : `Set a new token in ${token?.name}, and restart Docket.`;
   if (status === 403)
     return `Give its token the right ${workflow ? 'Actions' : 'Contents'}: write for ${repository}.`;
   return status === 422
