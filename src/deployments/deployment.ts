@@ -57,7 +57,11 @@ export function createDeployments(
         async send(message: WebhookMessage, about?: Parameters<typeof sendWebhook>[4]) {
           const result = await sendWebhook(watched, webhook, message, machineMs(), about);
           if (result.kind === 'delivered') ended({ of: 'send' });
-          else ended({ of: 'send', failure: { ...result, isFinal: result.kind === 'refused' } });
+          else {
+            const { kind, status } = result;
+            const reason = kind === 'refused' ? `status ${status}` : result.reason;
+            ended({ of: 'send', failure: { isFinal: kind === 'refused', status, reason } });
+          }
           return result;
         },
       };

@@ -56,11 +56,11 @@ export const problemKey = ({ name, project, deployment, sinceMs }: DeploymentPro
 
 /** Returns a problem with its fix, for operators. */
 export function problemText({ name, project, deployment, reason, fix }: DeploymentProblem): string {
-  const which = `deployment ${deployment} of project ${project}`;
-  if (name === 'deployment_workflow') return `The workflow of ${which} has failed twice in a row. ${fix}`;
+  if (name === 'deployment_workflow')
+    return `The workflow of deployment ${deployment} of project ${project} has failed twice in a row. ${fix}`;
   return name === 'deployment_refused'
-    ? `The ${which} rejects exports (${reason}). ${fix}`
-    : `The ${which} can't be reached (${reason}). ${fix}`;
+    ? `The deployment ${deployment} of project ${project} rejects exports (${reason}). ${fix}`
+    : `The deployment ${deployment} of project ${project} can't be reached (${reason}). ${fix}`;
 }
 
 /**

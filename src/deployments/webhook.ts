@@ -59,7 +59,7 @@ export async function sendWebhook(
   if (verdict === 'final' || verdict === 'unclear') {
     const to = isRedirect(answer) ? targetOf(answer, webhook.url, secrets) : undefined;
     const moved = to === undefined ? undefined : { what: 'address' as const, to };
-    return { kind: 'refused' as const, status, text, reason, moved };
+    return { kind: 'refused' as const, status, text, moved };
   }
   // A proxy may have passed on what it got no answer to.
   const isLost = isSent && (status ?? 500) >= 500;

@@ -123,6 +123,7 @@ test('every metric of the alerts and of the dashboard is one that the program ha
   metrics.docsCalls.observe({ operation: 'getExport', outcome: 'ok' }, 1);
   metrics.slackCalls.observe({ method: 'auth.test', outcome: 'ok' }, 1);
   metrics.deliveryLag.observe({ urgency: 'ending' }, 1);
+  metrics.deploymentCalls.observe({ kind: 'webhook', outcome: 'ok' }, 1);
   const text = await metrics.expose();
   const known = new Set([
     ...readSamples(text).map(({ name }) => name),

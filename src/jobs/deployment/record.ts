@@ -129,6 +129,10 @@ export const withEarlier = (run: UpdateRun, stepped: UpdateRun): UpdateRun => ({
 export const shownAttempt = (run: UpdateRun): UpdateRun =>
   (run.state === 'ended' && run.notifiedAtMs === undefined && earlierOf(run)) || run;
 
+/** Whether somebody stopped the run of its workflow. */
+export const isStopped = ({ workflow }: Pick<UpdateRun, 'workflow'>) =>
+  STOPPED.includes(workflow?.conclusion ?? '');
+
 /** Whether the run of its workflow failed. */
 export const hasFailedWorkflow = ({ workflow }: Pick<UpdateRun, 'workflow'>) =>
   workflow?.conclusion !== undefined && !['success', ...STOPPED].includes(workflow.conclusion);

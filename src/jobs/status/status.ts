@@ -1,4 +1,4 @@
-import { findDeploymentProblems } from '../../deployments/troubles.ts';
+import { findDeploymentProblems, problemText } from '../../deployments/troubles.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { Stores } from '../../store/stores.ts';
@@ -85,7 +85,7 @@ export function createSystemStatus(parts: SystemParts) {
       redisMs,
       queues: counts,
       rejectedKeys,
-      deployments,
+      deployments: deployments?.map((one) => ({ ...one, text: problemText(one) })),
       overdue,
       running: read.filter((_, at) => features[at]?.status?.first).flat(),
       featureLines: read.filter((_, at) => !features[at]?.status?.first).flat(),

@@ -1,4 +1,3 @@
-import { type DeploymentProblem, problemText } from '../../deployments/troubles.ts';
 import {
   type ButtonParts,
   layout,
@@ -50,6 +49,8 @@ export const rejectedKeyLine = (key: RejectedKey): Part[] => [
   key.waiting === '' ? '.' : `; ${key.waiting}.`,
 ];
 
+type DeploymentTrouble = Record<'project' | 'deployment' | 'text', string>;
+
 /** A result with the problems that concern this workspace, each once. */
 type Snapshot = Omit<HealthSnapshot, 'problems'> & { problems?: readonly string[] };
 
@@ -68,8 +69,8 @@ export interface SystemState {
   problems: readonly { name: string; text: string }[];
   /** Keys that the platform rejects; undefined if unknown. */
   rejectedKeys: readonly RejectedKey[] | undefined;
-  /** Deployments that take no exports; undefined if unknown. */
-  deployments: readonly DeploymentProblem[] | undefined;
+  /** Deployments that take no exports, with the fix in `text`; undefined if unknown. */
+  deployments: readonly DeploymentTrouble[] | undefined;
   /** Number of entries overdue by more than a minute; undefined if unknown. */
   overdue: number | undefined;
   queues: QueueCounts[] | undefined;
@@ -197,14 +198,14 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
 /** More deployments are counted, because a message has a maximum length. */
 const MAX_DEPLOYMENTS = 10;
 
-function deploymentLines(problems: readonly DeploymentProblem[], isFull: boolean): Part[][] {
+function deploymentLines(problems: readonly DeploymentTrouble[], isFull: boolean): Part[][] {
   const names = problems.map(({ deployment, project }) => `${deployment} of ${project}`);
   if (names.length === 0) return [];
   if (!isFull)
     return [[{ bold: 'Deploying has trouble' }, `: ${listNames(names)}. New exports may not get there.`]];
   const shown = problems.slice(0, MAX_DEPLOYMENTS);
   return [
-    ...shown.map((one): Part[] => [{ bold: 'Deploying has trouble' }, `: ${problemText(one)}`]),
+    ...shown.map(({ text }): Part[] => [{ bold: 'Deploying has trouble' }, `: ${text}`]),
     ...(names.length > shown.length ? [[`and ${names.length - shown.length} more deployments`]] : []),
   ];
 }

@@ -4,7 +4,7 @@ import { registry } from '../../../src/commands/index.ts';
 import { alreadyHandled, intakeAnswers } from '../../../src/commands/intake.ts';
 import { previewView } from '../../../src/commands/site/command.ts';
 import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
-import type { DeploymentProblem } from '../../../src/deployments/troubles.ts';
+import { type DeploymentProblem, problemText } from '../../../src/deployments/troubles.ts';
 import { agentFeature } from '../../../src/jobs/agent/feature.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
@@ -255,6 +255,7 @@ const troubles: DeploymentProblem[] = [
     fix: 'Open its last run in GitHub, and fix what fails there.',
   },
 ];
+const shownTrouble = (one: DeploymentProblem) => ({ ...one, text: problemText(one) });
 const states: Record<string, Partial<SystemState>> = {
   'all is well': { connected: true },
   'something waits': { waits: ['requests to the docs agent: 100 of 100 used in the past hour, 3 wait'] },
@@ -277,9 +278,11 @@ const states: Record<string, Partial<SystemState>> = {
       { name: 'clock', text: "Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)." },
     ],
   },
-  'deployments have trouble': { deployments: troubles },
+  'deployments have trouble': { deployments: troubles.map(shownTrouble) },
   'many deployments have trouble': {
-    deployments: Array.from({ length: 17 }, (_, at) => ({ ...rejects, deployment: `site-${at + 1}` })),
+    deployments: Array.from({ length: 17 }, (_, at) => ({ ...rejects, deployment: `site-${at + 1}` })).map(
+      shownTrouble,
+    ),
   },
   'work stands still': { overdue: 12 },
   'one thing stands still': { overdue: 1 },
