@@ -356,6 +356,18 @@ test('a platform that fails each start is failing, whatever else works', async (
   await expect.poll(names, { timeout: 20_000 }).toEqual([]);
 });
 
+test('a platform that failed one start is good again once other calls have worked for a while', async () => {
+  const { wire, asks, names, reads } = await worldOfPlatform();
+  wire.order(({ name }) => name === START, answers(500));
+  await asks('/docs-export docs.acme.com --version 2');
+  await expect.poll(names).toEqual(['docs_failing']);
+  const namesAfterRead = async () => {
+    await reads();
+    return names();
+  };
+  await expect.poll(namesAfterRead, { timeout: 20_000 }).toEqual([]);
+});
+
 test('a preview that the plan does not have is no problem, but a key that is forbidden everything is one', async () => {
   const { world, wire, asks, names, reads } = await worldOfPlatform();
   wire.order(({ name }) => name === PREVIEW, answers(403), always);
