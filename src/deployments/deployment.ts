@@ -19,7 +19,7 @@ export interface DeploymentResult {
   of: 'send' | 'read' | 'check';
   /** `isFinal`: a repetition would be refused, too. */
   failure?: { isFinal: boolean; status: number | undefined; reason: string };
-  run?: { id: number; conclusion: string | undefined };
+  run?: { id: number; conclusion: string | undefined } | undefined;
 }
 
 interface DeploymentEvents {
@@ -71,30 +71,27 @@ export function createDeployments(
     const onExpiry = (expires: string) =>
       events?.expires({ apiKey: token.current(), apiKeyFile: file, variable: name, expires });
     const api = createGithub(watched, github, token, onExpiry);
-    async function watch<T>(of: DeploymentResult['of'], call: Promise<T>): Promise<T> {
-      try {
-        return await call;
-      } catch (error) {
-        if (error instanceof GithubError) ended({ of, failure: failureOf(error) });
-        throw error;
-      }
-    }
+    const watch =
+      <Args extends unknown[], T>(
+        of: DeploymentResult['of'],
+        call: (...args: Args) => Promise<T>,
+        runOf?: (value: T) => DeploymentResult['run'],
+      ) =>
+      async (...args: Args): Promise<T> => {
+        try {
+          const value = await call(...args);
+          ended({ of, run: runOf?.(value) });
+          return value;
+        } catch (error) {
+          if (error instanceof GithubError) ended({ of, failure: failureOf(error) });
+          throw error;
+        }
+      };
     return {
       kind: 'github' as const,
-      async dispatch(...args: Parameters<typeof api.dispatch>) {
-        const started = await watch('send', api.dispatch(...args));
-        ended({ of: 'send' });
-        return started;
-      },
-      async getRun(id: number) {
-        const run = await watch('read', api.getRun(id));
-        ended({ of: 'read', run });
-        return run;
-      },
-      async check() {
-        await watch('check', api.check());
-        ended({ of: 'check' });
-      },
+      dispatch: watch('send', api.dispatch),
+      getRun: watch('read', api.getRun, (run) => run),
+      check: watch('check', api.check),
     };
   };
   const apis = new Map(

@@ -5,11 +5,8 @@ import type { DeploymentTrouble, ValueStores } from '../store/values.ts';
 import type { createDeployments, DeploymentResult } from './deployment.ts';
 import { STOPPED } from './github.ts';
 
-/** A deployment's trouble that operators and admins see. */
-export interface DeploymentProblem extends DeploymentTrouble {
-  project: string;
-  deployment: string;
-}
+/** The trouble of a deployment. `text` is for operators, with the fix. */
+export type DeploymentProblem = DeploymentTrouble & Record<'project' | 'deployment' | 'text', string>;
 
 type Projects = readonly Pick<Project, 'name' | 'deployments'>[];
 
@@ -26,7 +23,6 @@ interface TroubleParts {
 }
 
 const nameOf = (project: string, deployment: string) => `${project} ${deployment}`;
-const workflowOf = (name: string) => `${name} workflow`;
 
 /** What nobody confirms for an hour is over, since nobody calls a deployment in between. */
 const isRecent = ({ atMs }: DeploymentTrouble, nowMs: number) => nowMs - atMs < retention.healthMs;
@@ -36,13 +32,14 @@ async function loadTroubles(projects: Projects, store: ValueStores['troubles'], 
   const targets = projects.flatMap(({ name: project, deployments = [] }) =>
     deployments.flatMap(({ name: deployment }) => {
       const name = nameOf(project, deployment);
-      return [name, workflowOf(name)].map((one) => ({ project, deployment, name: one }));
+      return [name, `${name} workflow`].map((one) => ({ project, deployment, name: one }));
     }),
   );
   const found = await store.load(targets.map(({ name }) => name));
   return targets.flatMap(({ project, deployment }, index): DeploymentProblem[] => {
     const trouble = found[index];
-    return trouble && isRecent(trouble, nowMs) ? [{ ...trouble, project, deployment }] : [];
+    if (!trouble || !isRecent(trouble, nowMs)) return [];
+    return [{ ...trouble, project, deployment, text: textOf(trouble, project, deployment) }];
   });
 }
 
@@ -54,8 +51,7 @@ export const findDeploymentProblems = async (...args: Parameters<typeof loadTrou
 export const problemKey = ({ name, project, deployment, sinceMs }: DeploymentProblem) =>
   `${name}.${nameOf(project, deployment)}.${sinceMs}`;
 
-/** Returns a problem with its fix, for operators. */
-export function problemText({ name, project, deployment, reason, fix }: DeploymentProblem): string {
+function textOf({ name, reason, fix }: DeploymentTrouble, project: string, deployment: string): string {
   if (name === 'deployment_workflow')
     return `The workflow of deployment ${deployment} of project ${project} has failed twice in a row. ${fix}`;
   return name === 'deployment_refused'
@@ -81,7 +77,7 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     const name = nameOf(project, deployment.name);
     saved = saved
       .then(() => saveCall(name, deployment, result))
-      .then(() => result.run && saveRun(workflowOf(name), result.run))
+      .then(() => result.run && saveRun(`${name} workflow`, result.run))
       .catch(onError);
   }
 
@@ -132,22 +128,21 @@ export function createDeploymentTroubles(parts: TroubleParts) {
   async function refresh(find: ReturnType<typeof createDeployments>) {
     const all = await loadTroubles(projects, store, now());
     const present = all.filter(({ isProblem }) => isProblem);
-    const before = new Map(known.map((one) => [problemKey(one), one]));
-    const after = new Map(present.map((one) => [problemKey(one), one]));
-    const about = ({ name, project, deployment }: DeploymentProblem) => ({
-      problem: name,
-      project,
-      deployment,
-    });
-    for (const [key, one] of after) if (!before.has(key)) log.warn(about(one), problemText(one));
-    for (const [key, one] of before) if (!after.has(key)) log.info(about(one), 'a problem is over');
+    const added = (one: DeploymentProblem[], other: DeploymentProblem[]) => {
+      const keys = new Set(other.map(problemKey));
+      return one.filter((problem) => !keys.has(problemKey(problem)));
+    };
+    for (const { name: problem, project, deployment, text } of added(present, known))
+      log.warn({ problem, project, deployment }, text);
+    for (const { name: problem, project, deployment } of added(known, present))
+      log.info({ problem, project, deployment }, 'a problem is over');
     known = present;
     const due = all.filter(
       ({ check, atMs }) => check === 'due' || (check === 'same' && now() - atMs >= timing.deploymentCheckMs),
     );
-    const checks = due.map(async ({ project, deployment }) => {
+    const checks = due.map(({ project, deployment }) => {
       const api = find(project, deployment);
-      if (api?.kind === 'github') await api.check().catch(() => {});
+      return api?.kind === 'github' && api.check().catch(() => {});
     });
     await Promise.all(checks);
     await saved;
@@ -158,7 +153,7 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     refresh,
     known: () => known,
     /** The problems as `/readyz` shows them. */
-    problems: () => known.map((one) => ({ name: one.name, level: 'warn' as const, text: problemText(one) })),
+    problems: () => known.map(({ name, text }) => ({ name, level: 'warn' as const, text })),
   };
 }
 

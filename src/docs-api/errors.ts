@@ -163,15 +163,14 @@ export function docsProblemOf(
       : 'Set a key that it takes, and restart Docket.';
     return { name: 'docs_key', text: `the docs platform rejects ${key} (${status}). ${fix}` };
   }
-  // The person reads that the plan has none of these. If the key is forbidden everything, reads show it.
   const isOfPlan = operation === 'previewBranch' || operation === 'updateSite';
+  // The person reads that the plan has none of these. If the key is forbidden everything, reads show it.
+  if (error === 'forbidden' && isOfPlan) return undefined;
   if (error === 'forbidden')
-    return isOfPlan
-      ? undefined
-      : {
-          name: 'docs_forbidden',
-          text: `the docs platform forbids what Docket asks with ${key} (${status}). ${FORBIDDEN_CAUSES}`,
-        };
+    return {
+      name: 'docs_forbidden',
+      text: `the docs platform forbids what Docket asks with ${key} (${status}). ${FORBIDDEN_CAUSES}`,
+    };
   if (error === 'rate_limited')
     return {
       name: 'docs_limited',

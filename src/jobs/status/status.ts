@@ -1,4 +1,4 @@
-import { findDeploymentProblems, problemText } from '../../deployments/troubles.ts';
+import { findDeploymentProblems } from '../../deployments/troubles.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { Stores } from '../../store/stores.ts';
@@ -37,18 +37,7 @@ interface SystemParts {
  * It never rejects: parts that exceed the time limit are missing.
  */
 export function createSystemStatus(parts: SystemParts) {
-  const {
-    known,
-    stores,
-    queues,
-    ping,
-    contact,
-    slackPart,
-    settings,
-    features: context,
-    monotonicMs,
-    now,
-  } = parts;
+  const { known, stores, queues, ping, contact, slackPart, settings, features: context, monotonicMs } = parts;
   const subjects: string[] = [slackPart, ...settings.projects.map(({ name }) => name)];
 
   async function measurePing(): Promise<number> {
@@ -65,18 +54,17 @@ export function createSystemStatus(parts: SystemParts) {
       const isShown = status && (status.first || reader.details);
       return isShown ? ((await inTime(status.lines(teamId, caller, context))) ?? status.unknown) : [];
     });
-    const [redisMs, counts, shared, rejectedKeys, deployments, overdue, read, allLimits, contactText] =
-      await Promise.all([
-        inTime(measurePing()),
-        inTime(queues.counts()),
-        inTime(stores.health.load(['docs', slackPart])),
-        inTime(findRejectedKeys(teamId, settings.projects, stores)),
-        inTime(findDeploymentProblems(settings.projects, stores.troubles, now())),
-        inTime(stores.due.countOverdue(OVERDUE_MS)),
-        Promise.all(sections),
-        Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
-        contact(),
-      ]);
+    const deployments = inTime(findDeploymentProblems(settings.projects, stores.troubles, parts.now()));
+    const [redisMs, counts, shared, rejectedKeys, overdue, read, allLimits, contactText] = await Promise.all([
+      inTime(measurePing()),
+      inTime(queues.counts()),
+      inTime(stores.health.load(['docs', slackPart])),
+      inTime(findRejectedKeys(teamId, settings.projects, stores)),
+      inTime(stores.due.countOverdue(OVERDUE_MS)),
+      Promise.all(sections),
+      Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
+      contact(),
+    ]);
     const limits = allLimits.flat();
     const { snapshots: own, ...rest } = known();
     const state: SystemState = {
@@ -85,7 +73,7 @@ export function createSystemStatus(parts: SystemParts) {
       redisMs,
       queues: counts,
       rejectedKeys,
-      deployments: deployments?.map((one) => ({ ...one, text: problemText(one) })),
+      deployments: await deployments,
       overdue,
       running: read.filter((_, at) => features[at]?.status?.first).flat(),
       featureLines: read.filter((_, at) => !features[at]?.status?.first).flat(),

@@ -1,3 +1,4 @@
+import type { DeploymentProblem } from '../../deployments/troubles.ts';
 import {
   type ButtonParts,
   layout,
@@ -49,8 +50,6 @@ export const rejectedKeyLine = (key: RejectedKey): Part[] => [
   key.waiting === '' ? '.' : `; ${key.waiting}.`,
 ];
 
-type DeploymentTrouble = Record<'project' | 'deployment' | 'text', string>;
-
 /** A result with the problems that concern this workspace, each once. */
 type Snapshot = Omit<HealthSnapshot, 'problems'> & { problems?: readonly string[] };
 
@@ -69,8 +68,8 @@ export interface SystemState {
   problems: readonly { name: string; text: string }[];
   /** Keys that the platform rejects; undefined if unknown. */
   rejectedKeys: readonly RejectedKey[] | undefined;
-  /** Deployments that take no exports, with the fix in `text`; undefined if unknown. */
-  deployments: readonly DeploymentTrouble[] | undefined;
+  /** Deployments that take no exports; undefined if unknown. */
+  deployments: readonly Pick<DeploymentProblem, 'project' | 'deployment' | 'text'>[] | undefined;
   /** Number of entries overdue by more than a minute; undefined if unknown. */
   overdue: number | undefined;
   queues: QueueCounts[] | undefined;
@@ -137,6 +136,9 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[], is
   return layout({ lines: [headline, ...problems, ...waits, ...rest], small, buttons });
 }
 
+/** Of more deployments, only the names are shown, because a message has a maximum length. */
+const MAX_DEPLOYMENTS = 10;
+
 /** The problems as people notice them; with `isFull`, also the causes, and what admins can do. */
 function problemLines(state: SystemState, isFull: boolean): Part[][] {
   const { docs, slack, missingScopes, rejectedKeys = [], deployments = [], overdue = 0 } = state;
@@ -144,6 +146,7 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
   const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
   const others = [...ofCalls, ...textsOf(state, /^(?:clock|disk)$/)];
+  const names = `${listNames(deployments.map(({ deployment, project }) => `${deployment} of ${project}`))}.`;
   const causes = (texts: string[], bold: string, effect: string): Part[][] =>
     isFull ? texts.map((text) => [{ bold }, `: ${text}`]) : texts.slice(0, 1).map(() => [{ bold }, effect]);
   const keyLines = isFull
@@ -176,7 +179,11 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
         : ': messages are late; nothing is lost.',
     ],
     ...causes(others, 'There is trouble', ': work may wait, and messages may be late.'),
-    ...deploymentLines(deployments, isFull),
+    ...causes(
+      deployments.length > MAX_DEPLOYMENTS ? [names] : deployments.map(({ text }) => text),
+      'Deploying has trouble',
+      `: ${names} New exports may not get there.`,
+    ),
     missingScopes.length > 0 && [
       { bold: 'Some features fail' },
       ': I was installed without ',
@@ -193,21 +200,6 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
       `: ${countOf(overdue, 'task')} ${overdue === 1 ? 'is' : 'are'} more than a minute overdue. New requests are saved, but run late.`,
     ],
   ]);
-}
-
-/** More deployments are counted, because a message has a maximum length. */
-const MAX_DEPLOYMENTS = 10;
-
-function deploymentLines(problems: readonly DeploymentTrouble[], isFull: boolean): Part[][] {
-  const names = problems.map(({ deployment, project }) => `${deployment} of ${project}`);
-  if (names.length === 0) return [];
-  if (!isFull)
-    return [[{ bold: 'Deploying has trouble' }, `: ${listNames(names)}. New exports may not get there.`]];
-  const shown = problems.slice(0, MAX_DEPLOYMENTS);
-  return [
-    ...shown.map(({ text }): Part[] => [{ bold: 'Deploying has trouble' }, `: ${text}`]),
-    ...(names.length > shown.length ? [[`and ${names.length - shown.length} more deployments`]] : []),
-  ];
 }
 
 const textsOf = ({ problems }: SystemState, names: RegExp) =>

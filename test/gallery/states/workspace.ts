@@ -4,7 +4,7 @@ import { registry } from '../../../src/commands/index.ts';
 import { alreadyHandled, intakeAnswers } from '../../../src/commands/intake.ts';
 import { previewView } from '../../../src/commands/site/command.ts';
 import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
-import { type DeploymentProblem, problemText } from '../../../src/deployments/troubles.ts';
+import type { DeploymentProblem } from '../../../src/deployments/troubles.ts';
 import { agentFeature } from '../../../src/jobs/agent/feature.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
@@ -243,19 +243,21 @@ const rejects: DeploymentProblem = {
   ...{ project: 'acme', deployment: 'production', name: 'deployment_refused', reason: 'status 401' },
   fix: 'Check that its secret is that of webhook.secret, and that no proxy in front of it refuses Docket.',
   ...{ sinceMs: NOW_MS - 3_600_000, atMs: NOW_MS, isProblem: true },
+  text: 'The deployment production of project acme rejects exports (status 401). Check that its secret is that of webhook.secret.',
 };
 const troubles: DeploymentProblem[] = [
   rejects,
   {
     ...{ ...rejects, deployment: 'staging', name: 'deployment_unreachable', reason: 'ECONNREFUSED' },
+    text: "The deployment staging of project acme can't be reached (ECONNREFUSED). Check that it runs, its address and the network.",
     fix: 'Check that it runs, its address and the network.',
   },
   {
     ...{ ...rejects, deployment: 'preview', name: 'deployment_workflow', reason: '' },
+    text: 'The workflow of deployment preview of project acme has failed twice in a row. Open its last run in GitHub, and fix what fails there.',
     fix: 'Open its last run in GitHub, and fix what fails there.',
   },
 ];
-const shownTrouble = (one: DeploymentProblem) => ({ ...one, text: problemText(one) });
 const states: Record<string, Partial<SystemState>> = {
   'all is well': { connected: true },
   'something waits': { waits: ['requests to the docs agent: 100 of 100 used in the past hour, 3 wait'] },
@@ -278,11 +280,9 @@ const states: Record<string, Partial<SystemState>> = {
       { name: 'clock', text: "Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)." },
     ],
   },
-  'deployments have trouble': { deployments: troubles.map(shownTrouble) },
+  'deployments have trouble': { deployments: troubles },
   'many deployments have trouble': {
-    deployments: Array.from({ length: 17 }, (_, at) => ({ ...rejects, deployment: `site-${at + 1}` })).map(
-      shownTrouble,
-    ),
+    deployments: Array.from({ length: 17 }, (_, at) => ({ ...rejects, deployment: `site-${at + 1}` })),
   },
   'work stands still': { overdue: 12 },
   'one thing stands still': { overdue: 1 },
