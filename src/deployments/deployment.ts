@@ -83,7 +83,12 @@ export function createDeployments(
           ended({ of, run: runOf?.(value) });
           return value;
         } catch (error) {
-          if (error instanceof GithubError) ended({ of, failure: failureOf(error) });
+          if (!(error instanceof GithubError)) throw error;
+          const { happened, retryable, status, reason } = error;
+          const failure = { isFinal: happened === 'no' && !retryable, status, reason };
+          // One of its limits says nothing about the workflow. It may be a 403, too.
+          const isLimit = retryable && (status === 403 || status === 429);
+          if (!isLimit || of === 'check') ended({ of, failure });
           throw error;
         }
       };
@@ -101,10 +106,3 @@ export function createDeployments(
   );
   return (project: string, deployment: string) => apis.get(`${project} ${deployment}`);
 }
-
-/** One of GitHub's limits is no refusal, although its status may be 403. */
-const failureOf = ({ happened, retryable, status, reason }: GithubError) => ({
-  isFinal: happened === 'no' && !retryable,
-  status: status === 403 && retryable ? 429 : status,
-  reason,
-});

@@ -91,20 +91,22 @@ export function createDeploymentTroubles(parts: TroubleParts) {
       else if (before && of === 'check') await store.save(name, { ...before, check: 'blind' });
       return;
     }
-    // One run that is not there may have been deleted. The check shows more.
-    if (of === 'read' && before) return;
     const { isFinal, status = 500, reason } = failure;
     const sinceMs = before?.sinceMs ?? now();
     const isRefused = status >= 300 && status < 500 && ![408, 425, 429].includes(status);
     const isLong = now() - sinceMs >= timing.deploymentProblemMs;
+    const isProblem = before?.isProblem || isLong || (isFinal && of !== 'read');
+    if (before && of === 'check')
+      await store.save(name, { ...before, atMs: now(), check: 'same', isProblem });
+    // One run that is not there may have been deleted. The check shows more.
+    if (of === 'check' || (of === 'read' && before)) return;
     const canCheck = deployment.github !== undefined && status !== 422;
     await store.save(name, {
       name: isRefused ? 'deployment_refused' : 'deployment_unreachable',
       reason,
       fix: isRefused ? refusalFix(deployment, status) : connectionFix(deployment, reason),
-      ...{ sinceMs, atMs: now() },
-      isProblem: before?.isProblem || isLong || (isFinal && of !== 'read'),
-      check: of === 'check' || before?.check === 'same' ? 'same' : canCheck ? 'due' : undefined,
+      ...{ sinceMs, atMs: now(), isProblem },
+      check: before?.check === 'same' ? 'same' : canCheck ? 'due' : undefined,
     });
   }
 

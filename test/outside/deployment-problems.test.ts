@@ -50,7 +50,7 @@ function readers(world: () => World) {
 
 /** Sets a stage whose time can jump, with production and these deployments; and how tests there speak of problems. */
 async function troubleStage(deployments: string) {
-  const { scene, receiver, deploys } = await deploymentStage({
+  const { scene, receiver, deploys, isIdle } = await deploymentStage({
     startMs: Date.now(),
     allow: 'deploy: [U0ANA], admin: [U0ANA]',
     env: { OTHER_SECRET: secret },
@@ -84,7 +84,20 @@ async function troubleStage(deployments: string) {
   }
   const alerts = () => scene.sees('@ana').filter((text) => /^⚠️ (?:Rejects|Can't|Workflow)/.test(text));
 
-  return { scene, receiver, deploys, readyz, texts, logged, later, isOver, isShown, hasEnded, alerts };
+  return {
+    scene,
+    receiver,
+    deploys,
+    isIdle,
+    readyz,
+    texts,
+    logged,
+    later,
+    isOver,
+    isShown,
+    hasEnded,
+    alerts,
+  };
 }
 
 const whichOf = (name: string) => `deployment ${name} of project acme`;
@@ -191,7 +204,7 @@ describe('a workflow in trouble', async () => {
   writeFileSync(file, github.token);
   const workflow = (more: string) =>
     `{ github: { apiUrl: ${api.url}, token: { file: ${file} }, repository: acme/infra, workflow: deploy.yml, ${more} } }`;
-  const { scene, deploys, readyz, texts, later, isOver, isShown, hasEnded, alerts } =
+  const { scene, deploys, isIdle, readyz, texts, later, isOver, isShown, hasEnded, alerts } =
     await troubleStage(`      staging: ${workflow('ref: main')}
       wrong: ${workflow('ref: other')}
       none: ${workflow('ref: main').replace('deploy.yml', 'none.yml')}
@@ -218,7 +231,6 @@ describe('a workflow in trouble', async () => {
   });
 
   test('is one while GitHub forbids what it asks, but a limit is none', async () => {
-    github.limit('secondary', 1);
     github.wire.order(() => true, { kind: 'answer', status: 403, body: { message: 'Forbidden' } }, always);
     await deploys('v1', '', 'staging');
     const name = await isShown(
@@ -228,9 +240,16 @@ describe('a workflow in trouble', async () => {
     github.wire.clear();
     await later(MINUTE_MS);
     await hasEnded('deployment_refused', name);
-    github.limit('hourly', 3 * MINUTE_MS);
+    github.limit('hourly', 9 * MINUTE_MS);
     await deploys('v2', '', 'staging');
     await until(scene.world, '#docs', ['Deploying to staging']);
+    const before = checks();
+    for (const minutes of [3, 3, 4]) {
+      await expect.poll(isIdle).toBe(true);
+      expect([await readyz(), checks()]).toEqual([[], before]);
+      await later(minutes * MINUTE_MS);
+    }
+    await until(scene.world, '#docs', ['Sent to staging · its workflow succeeded']);
     expect(await readyz()).toEqual([]);
   });
 
