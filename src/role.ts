@@ -74,7 +74,7 @@ export async function createRoleParts(
   const metrics = createMetrics({ ...about, jobs: jobNames, queues: queueNames, limits: limitNames });
   serveMetrics(server, metrics, settings.metricsAddress);
   const health = createHealth({
-    ...{ server, log, now, afterMs: timing.problemAfterMs },
+    ...{ server, log, now, afterMs: timing.problemAfterMs, retryMs: timing.retryMaxMs * 1.5 },
     slackParts: settings.workspaces.map(slackPartOf),
     onCall(part, { answered, refused }) {
       const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';

@@ -77,7 +77,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
     settings: { projects, limits, timing },
     // The queues are shared, so their counts would show work of other workspaces.
     queues: parts.workspaces.length > 1 ? { counts: async () => [] } : queues,
-    ...{ stores, features, monotonicMs, slackPart, contact: policy.contactText },
+    ...{ stores, features, monotonicMs, now, slackPart, contact: policy.contactText },
     ping: () => askTime(redis),
     known: () => ({
       ...{ version, role: settings.role, upSinceMs },

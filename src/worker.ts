@@ -3,8 +3,9 @@ import type { Settings } from './config/settings.ts';
 import { createDeployments, type DeploymentCall, type ExpiringToken } from './deployments/deployment.ts';
 import { GithubError } from './deployments/github.ts';
 import { createSender } from './deployments/sender.ts';
+import { createDeploymentTroubles } from './deployments/troubles.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
-import { DocsApiError, docsProblemOf } from './docs-api/errors.ts';
+import { connectionProblem, DocsApiError, docsProblemOf } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import type { JobContext } from './jobs/context.ts';
 import { homeRefresh } from './jobs/home/job.ts';
@@ -69,16 +70,22 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     const { kind, outcome, durationMs } = call;
     metrics.deploymentCalls.observe({ kind, outcome }, durationMs);
     parts.tracing.called(`deployment ${kind}`, durationMs, outcome);
-    // Only operators can mend a deployment.
+    // Only operators can fix a deployment.
     if (outcome !== 'ok' && !stopping.aborted) log.warn(call, 'a call to a deployment failed');
   }
+
+  const troubles = createDeploymentTroubles({
+    ...{ projects: settings.projects, store: stores.troubles, onError: onRedisError },
+    ...{ timing, now, stopping, connectionFix: connectionProblem },
+  });
+  parts.health.addProblems(troubles.problems);
 
   /** Returns what the jobs of one workspace use, and its work at each sweep. */
   function inWorkspace(workspace: Workspace) {
     const { projects, teamId, slackPart, names, isPublic, postEphemeral, log } = workspace;
     const slack = rejectWhenStopping(stopping, workspace.slack);
     const tokens = new Map<string, ExpiringToken>();
-    const { alertAdmins, remindOfExpiry, expiring } = createAlerts({
+    const { alertAdmins, alertOfDeployments, remindOfExpiry, expiring } = createAlerts({
       ...{ projects, tokens, stores, outbox, now, log, groupMembers: slack.groupMembers },
       admin: workspace.settings.allow.admin,
     });
@@ -94,6 +101,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
           log.info('a new token of GitHub was read from its file');
         },
         expires: (token) => void tokens.set(token.variable, token),
+        ended: troubles.ended,
       }),
       teamsOf({ teamId: own, project }) {
         const using = parts.workspaces.filter((one) => one.projects.some(({ name }) => name === project));
@@ -122,6 +130,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       if (teamId() === '') return;
       await stores.teams.save(workspace.tokenId, teamId());
       await remindOfExpiry(teamId());
+      await alertOfDeployments(teamId(), troubles.known());
     }
     parts.health.addProblems(() =>
       expiring().map((text) => workspace.problemHere({ name: 'key_expires', level: 'warn', text })),
@@ -163,7 +172,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   async function probe() {
     const isDue = ({ lastCall }: { lastCall: () => LastCall }) => {
       const { atMs, isFailed } = lastCall();
-      return parts.monotonicMs() - atMs >= (isFailed ? 0 : timing.probeMs);
+      return parts.monotonicMs() - atMs >= (isFailed ? timing.probeMs / 4 : timing.probeMs);
     };
     const quiet = parts.workspaces.filter(isDue).map(({ slack }) => slack.identity());
     const keys = [...docsApis.values()].filter(isDue).map(({ probe }) => probe());
@@ -171,6 +180,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   }
   void repeat(stopping, () => timing.problemCheckMs, probe);
 
+  const findDeployment: JobContext['deployment'] = (...names) =>
+    workspaces.flatMap(({ context }) => context.deployment(...names) ?? [])[0];
+  const refresh = () => troubles.refresh(findDeployment).catch(onRedisError);
+  void repeat(stopping, () => timing.sweepMs, refresh);
   const alsoDo = () => Promise.all(workspaces.map(({ sweep }) => sweep()));
   startSweeper({ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping });
 }
@@ -208,14 +221,15 @@ function createDocsApis(
       proxies,
       timeoutMs: timing.docsCallMs,
       log(request) {
-        const { operation, error, status, code, durationMs } = request;
+        const { operation, error, status, code, durationMs, isOwn } = request;
         log.debug(request, 'docs api');
         metrics.docsCalls.observe({ operation, outcome: error ?? 'ok' }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error ?? 'ok');
+        const keyId = keyIdOf(project);
         if (error === undefined || error === 'key_rejected') watchKey(keyId, error === undefined);
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (error === 'aborted') return;
-        const call = { of: name, operation };
+        const call = { of: name, operation, keyId };
         const problem = docsProblemOf(request, project);
         lastCalls.set(keyId, {
           atMs: monotonicMs(),
@@ -223,8 +237,8 @@ function createDocsApis(
         });
         // A person waits for a call that is not repeatable. A rate limit only delays it.
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
-        if (problem === undefined) health.worked(call);
-        else health.failed(call, problem, isWaitedFor || problem.name === 'docs_key', code ?? status);
+        if (problem === undefined && error !== 'forbidden') health.worked(call, isOwn);
+        if (problem) health.failed(call, problem, isWaitedFor || problem.name === 'docs_key', code ?? status);
         // These come from a gateway that has no answer of the platform.
         health.record('docs', status !== undefined && ![502, 503, 504].includes(status));
       },

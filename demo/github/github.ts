@@ -46,7 +46,7 @@ interface StandInGitHubOptions {
   runDetails?: boolean;
 }
 
-/** GitHub's REST API as far as Docket needs it: dispatches and their runs, moved only by its clock and these controls. */
+/** GitHub's REST API as far as Docket needs it: dispatches, their runs and repositories, moved only by its clock and these controls. */
 interface StandInGitHub {
   readonly wire: Wire;
   /** Reaches it inside this process, at any host name. */
@@ -125,8 +125,9 @@ export function createStandInGitHub(options: StandInGitHubOptions = {}): StandIn
   const idOf = (repository: string) => 123_000 + ids.indexOf(repository);
 
   function route(method: 'GET' | 'POST', template: string, answer: (call: ApiCall) => Response): void {
-    const path = `/repos/{owner}/{repo}/${template}`;
-    const paths = [path, `/repositories/{repositoryId}/${template}`];
+    const rest = template && `/${template}`;
+    const path = `/repos/{owner}/{repo}${rest}`;
+    const paths = [path, `/repositories/{repositoryId}${rest}`];
     for (const one of paths)
       app.on(method, one.replace(/\{(\w+)\}/gu, ':$1'), async (c) => {
         const { owner, repo, repositoryId, ...params }: Record<string, string> = c.req.param();
@@ -180,6 +181,7 @@ export function createStandInGitHub(options: StandInGitHubOptions = {}): StandIn
     return new Response(null, { status: 204 });
   });
 
+  route('GET', '', ({ repository }) => Response.json({ full_name: repository, private: true }));
   route('GET', 'actions/runs/{run}', ({ repository, params, origin }) => {
     const run = runs.find((one) => String(one.id) === params.run && renamedOf(one.repository) === repository);
     return run ? Response.json(runBody(run, nowMs(), origin)) : refuse(404, 'Not Found');

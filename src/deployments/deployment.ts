@@ -1,6 +1,6 @@
 import type { Deployment, Project } from '../projects.ts';
 import { createKey } from '../runtime/key-file.ts';
-import { createGithub } from './github.ts';
+import { createGithub, GithubError } from './github.ts';
 import type { Answer, Send } from './sender.ts';
 import { sendWebhook, type WebhookMessage } from './webhook.ts';
 
@@ -14,10 +14,19 @@ export type DeploymentApi = NonNullable<ReturnType<ReturnType<typeof createDeplo
 /** A token of GitHub, and the day in UTC on which it expires, such as 2026-12-31. */
 export type ExpiringToken = Pick<Project, 'apiKey' | 'apiKeyFile'> & Record<'variable' | 'expires', string>;
 
-interface TokenEvents {
+/** A result of a call: `send` to hand over an export, `read` of a workflow's run, or `check` whether a repository is there. */
+export interface DeploymentResult {
+  of: 'send' | 'read' | 'check';
+  /** `isFinal`: a repetition would be refused, too. */
+  failure?: { isFinal: boolean; status: number | undefined; reason: string };
+  run?: { id: number; conclusion: string | undefined } | undefined;
+}
+
+interface DeploymentEvents {
   /** Gets a token that was read again before it is used. */
   renewed: (token: string) => void;
   expires: (token: ExpiringToken) => void;
+  ended: (project: string, deployment: Deployment, result: DeploymentResult) => void;
 }
 
 /** Returns a function that returns the calls to a deployment; undefined if the settings do not have it. */
@@ -26,9 +35,11 @@ export function createDeployments(
   send: Send,
   machineMs: () => number,
   onCall: (call: DeploymentCall) => void,
-  tokens?: TokenEvents,
+  events?: DeploymentEvents,
 ) {
-  const callsOf = (project: string, { name: deployment, webhook, github }: Deployment) => {
+  const callsOf = (project: string, target: Deployment) => {
+    const { name: deployment, webhook, github } = target;
+    const ended = (result: DeploymentResult) => events?.ended(project, target, result);
     const watched: Send = async (request) => {
       const startMs = performance.now();
       const answer = await send(request);
@@ -43,15 +54,50 @@ export function createDeployments(
         kind: 'webhook' as const,
         includeLink: webhook.includeLink,
         /** Sends a message once, signed with the time of this machine, by which callbacks are checked. Never rejects. */
-        send: (message: WebhookMessage, about?: Parameters<typeof sendWebhook>[4]) =>
-          sendWebhook(watched, webhook, message, machineMs(), about),
+        async send(message: WebhookMessage, about?: Parameters<typeof sendWebhook>[4]) {
+          const result = await sendWebhook(watched, webhook, message, machineMs(), about);
+          if (result.kind === 'delivered') ended({ of: 'send' });
+          else {
+            const { kind, status } = result;
+            const reason = kind === 'refused' ? `status ${status}` : result.reason;
+            ended({ of: 'send', failure: { isFinal: kind === 'refused', status, reason } });
+          }
+          return result;
+        },
       };
     if (!github) return undefined;
     const { name, file } = github.token;
-    const token = createKey(github.token.secret, file, tokens?.renewed);
+    const token = createKey(github.token.secret, file, events?.renewed);
     const onExpiry = (expires: string) =>
-      tokens?.expires({ apiKey: token.current(), apiKeyFile: file, variable: name, expires });
-    return { kind: 'github' as const, ...createGithub(watched, github, token, onExpiry) };
+      events?.expires({ apiKey: token.current(), apiKeyFile: file, variable: name, expires });
+    const api = createGithub(watched, github, token, onExpiry);
+    const watch =
+      <Args extends unknown[], T>(
+        of: DeploymentResult['of'],
+        call: (...args: Args) => Promise<T>,
+        runOf?: (value: T) => DeploymentResult['run'],
+      ) =>
+      async (...args: Args): Promise<T> => {
+        try {
+          const value = await call(...args);
+          ended({ of, run: runOf?.(value) });
+          return value;
+        } catch (error) {
+          if (!(error instanceof GithubError)) throw error;
+          const { happened, retryable, status, reason } = error;
+          const failure = { isFinal: happened === 'no' && !retryable, status, reason };
+          // One of its limits says nothing about the workflow. It may be a 403, too.
+          const isLimit = retryable && (status === 403 || status === 429);
+          if (!isLimit || of === 'check') ended({ of, failure });
+          throw error;
+        }
+      };
+    return {
+      kind: 'github' as const,
+      dispatch: watch('send', api.dispatch),
+      getRun: watch('read', api.getRun, (run) => run),
+      check: watch('check', api.check),
+    };
   };
   const apis = new Map(
     projects.flatMap(({ name, deployments = [] }) =>

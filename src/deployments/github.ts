@@ -56,6 +56,9 @@ function limitOf({ status, headers, retryAfterMs }: Answer, text = ''): number |
 
 const runId = z.number().int().positive();
 const dispatchedSchema = z.object({ workflow_run_id: runId.optional().catch(undefined) });
+/** Ends of a workflow that are no failures: somebody stopped it, or a condition in it did. */
+export const STOPPED = ['cancelled', 'skipped'];
+
 /** A run of a workflow. `conclusion` is set once it has ended. */
 const runSchema = z
   .object({ id: runId, conclusion: z.string().max(40).nullish() })
@@ -90,7 +93,7 @@ export function createGithub(
     schema: z.ZodType<T>,
     post?: { body: string; isTooLate: () => boolean },
   ): Promise<T> {
-    let url = `${base}/repos/${repository}/${path}`;
+    let url = `${base}/repos/${repository}${path && `/${path}`}`;
     for (let redirects = 0; ; ) {
       const used = token.current();
       const headers = {
@@ -145,5 +148,8 @@ export function createGithub(
 
     /** Returns a run by its id. */
     getRun: async (id: number) => withPage(await call('run', `actions/runs/${id}`, runSchema)),
+
+    /** Asks for the repository: resolves if it is there and the token may see it. */
+    check: () => call('repository', '', z.unknown()),
   };
 }

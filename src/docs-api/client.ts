@@ -101,7 +101,8 @@ export function createDocsApi(options: DocsApiOptions): DocsApi {
       const durationMs = Math.round(performance.now() - startMs);
       // `DocsApiError` keeps only the code of a cause.
       const code = error?.cause instanceof Error ? error.cause.message : undefined;
-      options.log?.({ operation, durationMs, status: result.status, error: error?.kind, code });
+      const isOwn = error === undefined || error.platformMessage !== undefined;
+      options.log?.({ operation, durationMs, status: result.status, error: error?.kind, code, isOwn });
       if (result instanceof DocsApiError) throw result;
       return result.answer;
     }

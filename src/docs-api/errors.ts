@@ -96,6 +96,8 @@ export interface DocsApiRequest {
   error: DocsApiErrorKind | undefined;
   /** Why there was no complete response, such as `ENOTFOUND`. */
   code: string | undefined;
+  /** Whether the answer is certainly the platform's: it has a result, or an error as in the API's contract. */
+  isOwn: boolean;
 }
 
 /** Problems of the connection to a host by error code, with the fix. `…` stands for the host. */
@@ -150,8 +152,8 @@ export const FORBIDDEN_CAUSES =
   "Check the plan (exports need Enterprise), the platform's IP allowlist, and that the key has the scope write.";
 
 /**
- * Returns the problem behind a failed request, which prevents further calls; undefined for an answer about its job or its
- * input. `text` is for operators, and names the setting with its fix.
+ * Returns the problem behind a failed request, which prevents further calls; undefined for an answer about its job, its
+ * input or the plan. `text` is for operators, and names the setting with its fix.
  */
 export function docsProblemOf(
   { operation, error, status, code }: DocsApiRequest,
@@ -164,6 +166,9 @@ export function docsProblemOf(
       : 'Set a key that it takes, and restart Docket.';
     return { name: 'docs_key', text: `the docs platform rejects ${key} (${status}). ${fix}` };
   }
+  const isOfPlan = operation === 'previewBranch' || operation === 'updateSite';
+  // The person reads that the plan has none of these. If the key is forbidden everything, reads show it.
+  if (error === 'forbidden' && isOfPlan) return undefined;
   if (error === 'forbidden')
     return {
       name: 'docs_forbidden',

@@ -53,6 +53,9 @@ export const defaultTiming = {
   notDrainingMs: 45 * second,
   /** After so long without a call to Slack or to the platform, one asks whether it is there. */
   probeMs: 1 * minute,
+  /** How long a deployment may take nothing before operators see a problem, and how often its repository is asked for then. */
+  deploymentProblemMs: 5 * minute,
+  deploymentCheckMs: 1 * minute,
   /** BullMQ: how long a silent worker keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: 30 * second,
   /** BullMQ: how often it checks for silent workers. */

@@ -66,10 +66,11 @@ const LOG_EVERY_MS = 60_000;
 /** An unchanged state is shared again at most this often. */
 const SHARE_INTERVAL_MS = 3000;
 
-/** A call of one kind. `of`: the subject that a success proves something about, such as a project. */
+/** A call of one kind. `of`: whose it is, such as a project. `keyId`: that of the platform's key, for its calls. */
 interface CallKind {
   of: string;
   operation: string;
+  keyId?: string;
 }
 
 interface Failure extends CallKind, Omit<Problem, 'of'> {
@@ -84,6 +85,8 @@ interface HealthParts {
   now: () => number;
   /** How long calls of a kind may fail before that is a problem. */
   afterMs: number;
+  /** The longest pause between two tries of what fails. */
+  retryMs: number;
   /** The workspaces' parts; `/readyz` shows them as one, `slack`. */
   slackParts: readonly Dependency[];
   /** Called after each recorded call. */
@@ -104,7 +107,7 @@ export type Health = ReturnType<typeof createHealth>;
  * Collects the results of calls to Slack and to the platform, and of Slack's requests. A failure is a problem at once if
  * a person waits for the call, else after calls of its kind have failed for `afterMs`. The first success ends it.
  */
-export function createHealth({ server, log, now, afterMs, slackParts, onCall }: HealthParts) {
+export function createHealth({ server, log, now, afterMs, retryMs, slackParts, onCall }: HealthParts) {
   const snapshots = new Map<Dependency, HealthSnapshot>();
   const failures = new Map<string, Failure>();
   const calls: Dependency[] = ['docs', ...slackParts];
@@ -126,6 +129,18 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
     return [...failures.values()].filter(({ name, isProblem }) => isProblem && name.startsWith(prefix));
   }
 
+  /** Whether another call, whose kind failed as `before`, disproves a failure. `isSure`: its answer is the platform's own. */
+  function isDisproved(failure: Failure, kind: CallKind, before: Failure | undefined, isSure: boolean) {
+    const { name, of, keyId, seenMs } = failure;
+    if (name === 'slack_token') return of === kind.of;
+    if (!name.startsWith('docs_') || kind.keyId === undefined) return false;
+    if (name === 'docs_key') return keyId === kind.keyId;
+    if (name === 'docs_unreachable') return isSure;
+    // Other calls may work all the time, but one that failed in the same way shows the end.
+    if (name === before?.name && (name !== 'docs_forbidden' || keyId === kind.keyId)) return true;
+    return name !== 'docs_forbidden' && now() - seenMs > retryMs;
+  }
+
   function problems(): Problem[] {
     // Each text once.
     const ofCalls = new Map(present().map(({ name, level, text }) => [text, { name, level, text }]));
@@ -141,12 +156,12 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
       const { atMs = Number.NEGATIVE_INFINITY } = logged.get(key) ?? {};
       if (now() - atMs < LOG_EVERY_MS) continue;
       logged.set(key, { problem, atMs: now() });
-      log[problem.level]({ problem: problem.name }, problem.text);
+      log[problem.level]({ problem: problem.name, of: problem.of }, problem.text);
     }
     for (const [key, { problem }] of logged) {
       if (present.has(key)) continue;
       logged.delete(key);
-      log.info({ problem: problem.name }, 'a problem is over');
+      log.info({ problem: problem.name, of: problem.of }, 'a problem is over');
     }
   }
 
@@ -182,17 +197,14 @@ export function createHealth({ server, log, now, afterMs, slackParts, onCall }: 
       failures.set(keyOf(kind), { ...kind, name, level, text, sinceMs, seenMs: now(), isProblem });
       if (isNew) log[level]({ problem: name, code }, text);
     },
-    /** Ends the failures of this kind, and those that any answer disproves. */
-    worked(kind: CallKind) {
+    /** Ends the failures of this kind, and those that its answer disproves. */
+    worked(kind: CallKind, isSure = true) {
       if (failures.size === 0) return;
-      const before = new Set(present().map(({ name }) => name));
-      for (const [key, { of, name }] of failures)
-        if (
-          key === keyOf(kind) ||
-          (of === kind.of && /^(?:docs_key|docs_unreachable|slack_token)$/.test(name))
-        )
-          failures.delete(key);
-      for (const name of before)
+      const names = new Set(present().map(({ name }) => name));
+      const before = failures.get(keyOf(kind));
+      for (const [key, failure] of failures)
+        if (failure === before || isDisproved(failure, kind, before, isSure)) failures.delete(key);
+      for (const name of names)
         if (present(name).length === 0) log.info({ problem: name }, 'a problem is over');
     },
     /** Records a call, after its failure or success. `answered`: any answer, unless Slack refused the token. */

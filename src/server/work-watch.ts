@@ -23,8 +23,8 @@ interface WorkWatchParts {
 export function createWorkWatch({ queues, stores, timing, monotonicMs }: WorkWatchParts) {
   /** Since when each cause was seen at every check. */
   const since = new Map<keyof typeof TEXTS, number>();
-  /** How long a cause may last: overdue work has waited already, and moves after a pause of the process. */
-  const patienceMs = { no_worker: 1, queue_paused: timing.notDrainingMs, record_damaged: 0 };
+  /** How long a cause may last: overdue work has waited already, and moves soon after a pause or a jump of the clock. */
+  const patienceMs = { no_worker: timing.notDrainingMs / 3, queue_paused: timing.notDrainingMs, record_damaged: 0 };
 
   return {
     /** Checks once. While Redis does not answer, nothing is known. */

@@ -85,6 +85,8 @@ export const keys = {
   /** Written as a test whether Redis takes writes; expires at once. */
   probe: () => `${PREFIX}:probe`,
   health: (part: string) => `${PREFIX}:health:${part}`,
+  /** What is wrong with a deployment. */
+  trouble: (name: string) => `${PREFIX}:trouble:${name}`,
   /** Never written: it routes the question for the time to the node with all other keys. */
   clock: () => `${PREFIX}:clock`,
 };

@@ -18,6 +18,24 @@ export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 /** A service that Docket depends on: the docs platform, or Slack with the token of one workspace. */
 export type Dependency = 'docs' | 'slack' | `slack ${string}`;
 
+/** What is wrong with a deployment, as its last failures say. */
+const trouble = z.object({
+  name: z.enum(['deployment_refused', 'deployment_unreachable', 'deployment_workflow']),
+  /** The status or the code of the answer; empty for a workflow. */
+  reason: z.string(),
+  fix: z.string(),
+  /** The first and the last failure of those in a row. */
+  sinceMs: z.number(),
+  atMs: z.number(),
+  /** Whether operators see it. */
+  isProblem: z.boolean(),
+  /** Whether asking for the repository shows the same; `due`: nobody has asked yet. */
+  check: z.enum(['due', 'same', 'blind']).optional(),
+  /** The run of the workflow that failed last. */
+  runId: z.number().optional(),
+});
+export type DeploymentTrouble = z.infer<typeof trouble>;
+
 const alert = z.object({ sinceMs: z.number(), sent: z.literal(true).optional() });
 
 /** Single values by name. All but the channel ids expire. */
@@ -110,6 +128,19 @@ export function createValueStores(redis: RedisClient) {
       async since(keyIds: readonly string[]): Promise<(number | undefined)[]> {
         const found = await getAll(keyIds.map(keys.rejectedKey));
         return found.map((ms) => (ms === null ? undefined : Number(ms)));
+      },
+    },
+
+    /** What is wrong with deployments, by names of the caller. */
+    troubles: {
+      async load(names: readonly string[]): Promise<(DeploymentTrouble | undefined)[]> {
+        const found = await getAll(names.map(keys.trouble));
+        return found.map((json) => trouble.safeParse(parseJson(json)).data);
+      },
+      save: (name: string, state: DeploymentTrouble) =>
+        set(keys.trouble(name), JSON.stringify(state), retention.runMs),
+      async end(name: string) {
+        await redis.del(keys.trouble(name));
       },
     },
 

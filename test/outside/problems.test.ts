@@ -273,3 +273,114 @@ test.for(Object.entries(causes))(
     await world.close();
   },
 );
+
+const START = 'POST /v1/static-export/jobs';
+const READ = 'GET /v1/static-export/jobs/{jobId}';
+const PREVIEW = 'POST /v1/project/preview/{projectId}';
+
+/** A world of a platform, the names of its present problems, and a read that it answers with 404 if all is well. */
+async function worldOfPlatform() {
+  const world = await createWorld();
+  onTestFinished(() => world.close());
+  const bot = await world.startBot({ timing });
+  const ana = world.slack.person('ana');
+  const { wire } = world.platform;
+  let read = 0;
+  return {
+    ...{ world, wire },
+    async reads() {
+      read += 1;
+      const before = wire.calls.filter(({ name }) => name === READ).length;
+      await ana.types('#docs', `/docs-export watch se_${read}`);
+      await world.slack.until(() => wire.calls.filter(({ name }) => name === READ).length > before);
+    },
+    asks: (text: string) => ana.types('#docs', text),
+    async names() {
+      const answer = await fetch(`http://127.0.0.1:${bot.port}/readyz`);
+      return ((await answer.json()) as { problems: { name: string }[] }).problems.map(({ name }) => name);
+    },
+    /** How often the log says that a problem began. */
+    begun: (name: string) =>
+      bot
+        .output()
+        .split(`"level":50`)
+        .filter((line) => line.includes(`"problem":"${name}"`)),
+    calls: (name: string) => wire.calls.filter((call) => call.name === name).length,
+  };
+}
+
+test.each([
+  [401, 'docs_key'],
+  [403, 'docs_forbidden'],
+  [429, 'docs_limited'],
+  [500, 'docs_failing'],
+  [503, 'docs_failing'],
+  ['silence', 'docs_unreachable'],
+] as const)(
+  'a platform that is good again after %s is so at its next answer, without another start',
+  async (how, name) => {
+    const { wire, asks, names, reads } = await worldOfPlatform();
+    wire.order(() => true, how === 'silence' ? hangs : answers(how), always);
+    await asks('/docs-export docs.acme.com --version 2');
+    await expect.poll(names, { timeout: 20_000 }).toEqual([name]);
+    await reads();
+    wire.clear();
+    wire.order(({ name }) => name === START, hangs, always);
+    await reads();
+    await expect.poll(names, { timeout: 20_000 }).toEqual([]);
+  },
+);
+
+test('an address that answers 404 to all is not the platform, until an answer has the form of its errors', async () => {
+  const { wire, asks, names, reads } = await worldOfPlatform();
+  wire.order(() => true, { kind: 'answer', status: 404, text: 'no such page' }, always);
+  await asks('/docs-export docs.acme.com --version 2');
+  await expect.poll(names).toEqual(['docs_unreachable']);
+  await reads();
+  expect(await names()).toEqual(['docs_unreachable']);
+  wire.clear();
+  await reads();
+  await expect.poll(names).toEqual([]);
+});
+
+test('a platform that fails each start is failing, whatever else works', async () => {
+  const { wire, asks, names, calls, reads, begun } = await worldOfPlatform();
+  const fails: Fault = { kind: 'answer', status: 500, body: { error: 'Internal error' } };
+  wire.order(({ name }) => name === START, fails, always);
+  await asks('/docs-export docs.acme.com --version 2');
+  await expect.poll(names).toEqual(['docs_failing']);
+  const starts = calls(START);
+  while (calls(START) < starts + 5) await reads();
+  expect([await names(), begun('docs_failing').length]).toEqual([['docs_failing'], 1]);
+  wire.clear();
+  await expect.poll(names, { timeout: 20_000 }).toEqual([]);
+});
+
+test('a platform that failed one start is good again once other calls have worked for a while', async () => {
+  const { wire, asks, names, reads } = await worldOfPlatform();
+  wire.order(({ name }) => name === START, answers(500));
+  await asks('/docs-export docs.acme.com --version 2');
+  await expect.poll(names).toEqual(['docs_failing']);
+  const namesAfterRead = async () => {
+    await reads();
+    return names();
+  };
+  await expect.poll(namesAfterRead, { timeout: 20_000 }).toEqual([]);
+});
+
+test('a preview that the plan does not have is no problem, but a key that is forbidden everything is one', async () => {
+  const { world, wire, asks, names, reads } = await worldOfPlatform();
+  wire.order(({ name }) => name === PREVIEW, answers(403), always);
+  await asks('/docs-site preview main');
+  await until(world, '#docs', ["The platform doesn't allow it"]);
+  await reads();
+  expect(await names()).toEqual([]);
+  wire.order(() => true, answers(403), always);
+  const namesAfterRead = async () => {
+    await reads();
+    return names();
+  };
+  await expect.poll(namesAfterRead, { timeout: 20_000 }).toEqual(['docs_forbidden']);
+  wire.clear();
+  await expect.poll(namesAfterRead, { timeout: 20_000 }).toEqual([]);
+});

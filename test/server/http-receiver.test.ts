@@ -26,7 +26,15 @@ async function setting({
   const now = () => clock.ms;
   const server = await startHttpServer('PORT', 0, log, { receiveTimeoutMs: arriveMs });
   onTestFinished(() => server.close());
-  const health = createHealth({ server, log, now, afterMs: minute, slackParts: ['slack'], onCall() {} });
+  const health = createHealth({
+    server,
+    log,
+    now,
+    afterMs: minute,
+    retryMs: minute,
+    slackParts: ['slack'],
+    onCall() {},
+  });
   const receiver = createHttpReceiver({
     path: '/slack/events',
     signingSecret: SECRET,

@@ -8,6 +8,7 @@ const root = join(import.meta.dirname, '../..');
 const PRINTED = [
   'src/after-restore/main.ts',
   'src/config/',
+  'src/deployments/troubles.ts',
   'src/docs-api/errors.ts',
   'src/server/',
   'src/slack/web-calls.ts',

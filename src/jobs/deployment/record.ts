@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { STOPPED } from '../../deployments/github.ts';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { type ExportRun, latestLink } from '../export/record.ts';
@@ -128,8 +129,9 @@ export const withEarlier = (run: UpdateRun, stepped: UpdateRun): UpdateRun => ({
 export const shownAttempt = (run: UpdateRun): UpdateRun =>
   (run.state === 'ended' && run.notifiedAtMs === undefined && earlierOf(run)) || run;
 
-/** Ends of a workflow that are no failures: somebody stopped it, or a condition in it did. */
-export const STOPPED = ['cancelled', 'skipped'];
+/** Whether somebody stopped the run of its workflow. */
+export const isStopped = ({ workflow }: Pick<UpdateRun, 'workflow'>) =>
+  STOPPED.includes(workflow?.conclusion ?? '');
 
 /** Whether the run of its workflow failed. */
 export const hasFailedWorkflow = ({ workflow }: Pick<UpdateRun, 'workflow'>) =>

@@ -29,8 +29,8 @@ import {
   earlierOf,
   hasFailedWorkflow,
   isInTrouble,
+  isStopped,
   messageKey,
-  STOPPED,
   shownAttempt,
   stateOf,
   type UpdateRun,
@@ -161,8 +161,7 @@ function factOf(run: UpdateState): Fact {
   if (outcome) return word('✅', `Live on ${name}`, '', ['since ', moment(outcome.atMs)]);
   if (hasFailedWorkflow(run)) return word('❌', `The workflow for ${name} failed`);
   if (workflow?.unclear !== undefined) return sent('❔', " · its workflow's result is unclear");
-  if (STOPPED.includes(workflow?.conclusion ?? ''))
-    return word('➖', `The workflow for ${name} was ${workflow?.conclusion}`);
+  if (isStopped(run)) return word('➖', `The workflow for ${name} was ${workflow?.conclusion}`);
   if (workflow?.conclusion !== undefined) return sent('📨', ' · its workflow succeeded');
   return sent('📨', workflow ? ' · its workflow runs' : '');
 }

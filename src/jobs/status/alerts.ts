@@ -1,4 +1,5 @@
 import type { ExpiringToken } from '../../deployments/deployment.ts';
+import { type DeploymentProblem, problemKey } from '../../deployments/troubles.ts';
 import { keyIdOf } from '../../docs-api/client.ts';
 import { type DocsApiError, FORBIDDEN_CAUSES } from '../../docs-api/errors.ts';
 import type { Project } from '../../projects.ts';
@@ -7,7 +8,7 @@ import { readKeyFile } from '../../runtime/key-file.ts';
 import type { Log } from '../../runtime/log.ts';
 import { Stopping } from '../../runtime/stopping.ts';
 import { tryOr } from '../../runtime/try-or.ts';
-import { layout, type Message } from '../../slack/blocks.ts';
+import { joinParts, layout, type Message, moment } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { Stores } from '../../store/stores.ts';
 import type { WorkContext } from '../feature.ts';
@@ -111,6 +112,16 @@ export function createAlerts(parts: AlertParts) {
         return [`${variable} ${ends} on ${expires}. Create a new one, and set it with its date.`];
       }),
 
+    /** Alerts the admins of the problems of their projects' deployments, once each. */
+    async alertOfDeployments(teamId: string, problems: readonly DeploymentProblem[]): Promise<void> {
+      for (const problem of problems) {
+        const name = problemKey(problem);
+        if (reminded.has(name) || !parts.projects.some((one) => one.name === problem.project)) continue;
+        await send(teamId, name, () => deploymentAlertMessage(problem), { once: true });
+        reminded.add(name);
+      }
+    },
+
     /** Reminds the admins of keys and tokens that expire in 14, 7 and 1 days, once each. */
     async remindOfExpiry(teamId: string): Promise<void> {
       for (const key of [...keys, ...tokens.values()]) {
@@ -187,6 +198,29 @@ export const forbiddenAlertMessage = (key: ShownKey, reason: string | undefined)
       FORBIDDEN_CAUSES,
     ],
     small: [`HTTP 403 · ${HOURLY}`],
+  });
+
+const DEPLOYMENT_STATES: Record<DeploymentProblem['name'], string> = {
+  deployment_refused: 'Rejects exports',
+  deployment_unreachable: "Can't be reached",
+  deployment_workflow: 'Workflow failed twice in a row',
+};
+
+/** For a deployment that takes no exports, or whose workflow fails. */
+export const deploymentAlertMessage = (problem: DeploymentProblem): Message =>
+  layout({
+    icon: '⚠️',
+    lines: [
+      [{ bold: DEPLOYMENT_STATES[problem.name] }, ` · ${problem.deployment} of ${problem.project}`],
+      problem.fix,
+    ],
+    small: [
+      joinParts([
+        ['since ', moment(problem.sinceMs)],
+        problem.reason && `last answer: ${problem.reason}`,
+        "I'll write again only after it has worked",
+      ]),
+    ],
   });
 
 /** For a key, or a token of GitHub, that expires soon, on this day. */

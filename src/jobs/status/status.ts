@@ -1,3 +1,4 @@
+import { findDeploymentProblems } from '../../deployments/troubles.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { Stores } from '../../store/stores.ts';
@@ -20,7 +21,7 @@ interface SystemParts {
   > & { snapshots: Partial<Record<Dependency, HealthSnapshot>> };
   /** The part of the workspace's calls to Slack. */
   slackPart: Dependency;
-  stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys'> & WorkContext;
+  stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys' | 'troubles'> & WorkContext;
   queues: Pick<Queues, 'counts'>;
   ping: () => Promise<unknown>;
   /** Never rejects, and takes no longer than the limit of a look-up. */
@@ -28,6 +29,7 @@ interface SystemParts {
   features: FeatureContext;
   settings: LimitContext;
   monotonicMs: () => number;
+  now: () => number;
 }
 
 /**
@@ -52,6 +54,7 @@ export function createSystemStatus(parts: SystemParts) {
       const isShown = status && (status.first || reader.details);
       return isShown ? ((await inTime(status.lines(teamId, caller, context))) ?? status.unknown) : [];
     });
+    const deployments = inTime(findDeploymentProblems(settings.projects, stores.troubles, parts.now()));
     const [redisMs, counts, shared, rejectedKeys, overdue, read, allLimits, contactText] = await Promise.all([
       inTime(measurePing()),
       inTime(queues.counts()),
@@ -70,6 +73,7 @@ export function createSystemStatus(parts: SystemParts) {
       redisMs,
       queues: counts,
       rejectedKeys,
+      deployments: await deployments,
       overdue,
       running: read.filter((_, at) => features[at]?.status?.first).flat(),
       featureLines: read.filter((_, at) => !features[at]?.status?.first).flat(),

@@ -1,3 +1,4 @@
+import type { DeploymentProblem } from '../../deployments/troubles.ts';
 import {
   type ButtonParts,
   layout,
@@ -67,6 +68,8 @@ export interface SystemState {
   problems: readonly { name: string; text: string }[];
   /** Keys that the platform rejects; undefined if unknown. */
   rejectedKeys: readonly RejectedKey[] | undefined;
+  /** Deployments that take no exports; undefined if unknown. */
+  deployments: readonly Pick<DeploymentProblem, 'project' | 'deployment' | 'text'>[] | undefined;
   /** Number of entries overdue by more than a minute; undefined if unknown. */
   overdue: number | undefined;
   queues: QueueCounts[] | undefined;
@@ -136,9 +139,12 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[], is
 /** Problems of which [Details] has the text. Those of calls, of Redis and of scopes have lines of their own. */
 const OTHERS = /^(?:clock|disk|slack_signature|queue_paused|record_damaged|key_expires|workspace_\w+)$/;
 
+/** Of more deployments, only the names are shown, because a message has a maximum length. */
+const MAX_DEPLOYMENTS = 10;
+
 /** The problems as people notice them; with `isFull`, also the causes, and what admins can do. */
 function problemLines(state: SystemState, isFull: boolean): Part[][] {
-  const { docs, slack, missingScopes, rejectedKeys = [], overdue = 0 } = state;
+  const { docs, slack, missingScopes, rejectedKeys = [], deployments = [], overdue = 0 } = state;
   // Another line says that Redis is unreachable.
   const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
@@ -146,6 +152,7 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
     ...ofCalls,
     ...textsOf(state, isFull ? OTHERS : /^(?:clock|disk|slack_signature|queue_paused|record_damaged)$/),
   ];
+  const names = `${listNames(deployments.map(({ deployment, project }) => `${deployment} of ${project}`))}.`;
   const causes = (texts: string[], bold: string, effect: string): Part[][] =>
     isFull ? texts.map((text) => [{ bold }, `: ${text}`]) : texts.slice(0, 1).map(() => [{ bold }, effect]);
   const keyLines = isFull
@@ -178,6 +185,11 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
         : ': messages are late; nothing is lost.',
     ],
     ...causes(others, 'There is trouble', ': work may wait, and messages may be late.'),
+    ...causes(
+      deployments.length > MAX_DEPLOYMENTS ? [names] : deployments.map(({ text }) => text),
+      'Deploying has trouble',
+      `: ${names} New exports may not get there.`,
+    ),
     missingScopes.length > 0 && [
       { bold: 'Some features fail' },
       ': I was installed without ',
@@ -199,11 +211,12 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
 const textsOf = ({ problems }: SystemState, names: RegExp) =>
   problems.filter(({ name }) => names.test(name)).map(({ text }) => text);
 
-const unknownParts = ({ docs, slack, redisMs, rejectedKeys, overdue }: SystemState) =>
+const unknownParts = ({ docs, slack, redisMs, rejectedKeys, deployments, overdue }: SystemState) =>
   [
     docs === undefined ? 'whether the docs platform answers' : '',
     slack === undefined ? 'whether Slack accepts messages' : '',
     redisMs !== undefined && rejectedKeys === undefined ? 'whether my keys work' : '',
+    redisMs !== undefined && deployments === undefined ? 'whether deployments work' : '',
     redisMs !== undefined && overdue === undefined ? 'whether work is stuck' : '',
   ].filter((text) => text !== '');
 

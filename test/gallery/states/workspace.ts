@@ -4,6 +4,7 @@ import { registry } from '../../../src/commands/index.ts';
 import { alreadyHandled, intakeAnswers } from '../../../src/commands/intake.ts';
 import { previewView } from '../../../src/commands/site/command.ts';
 import { welcomeMessage } from '../../../src/commands/workspace/workspace.ts';
+import type { DeploymentProblem } from '../../../src/deployments/troubles.ts';
 import { agentFeature } from '../../../src/jobs/agent/feature.ts';
 import { threadNeeds } from '../../../src/jobs/agent/thread/ephemeral-view.ts';
 import { threadLine } from '../../../src/jobs/agent/thread/view.ts';
@@ -16,7 +17,12 @@ import type { RunNeeds } from '../../../src/jobs/feature.ts';
 import { features } from '../../../src/jobs/features.ts';
 import { TASKS } from '../../../src/jobs/help-view.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from '../../../src/jobs/home/view.ts';
-import { expiryMessage, forbiddenAlertMessage, keyAlertMessage } from '../../../src/jobs/status/alerts.ts';
+import {
+  deploymentAlertMessage,
+  expiryMessage,
+  forbiddenAlertMessage,
+  keyAlertMessage,
+} from '../../../src/jobs/status/alerts.ts';
 import {
   auditMessage,
   type RejectedKey,
@@ -191,6 +197,7 @@ export const aState = (changes: Partial<SystemState> = {}): SystemState => ({
     { queue: 'docs-agent', waiting: 0, active: 0, delayed: 3, failed: 0 },
   ],
   rejectedKeys: [],
+  deployments: [],
   overdue: 0,
   running: [exportLine(aRun(), THREAD, ana.id), exportLine(aRun({ joined: true }), THREAD, 'U0BEN')],
   featureLines: [['Agent threads — 2 followed']],
@@ -229,8 +236,28 @@ const silent = {
   problems: volatile.map(({ kind, text }) => ({ name: `redis_${kind}`, text })),
   queues: undefined,
   rejectedKeys: undefined,
+  deployments: undefined,
   overdue: undefined,
 };
+const rejects: DeploymentProblem = {
+  ...{ project: 'acme', deployment: 'production', name: 'deployment_refused', reason: 'status 401' },
+  fix: 'Check that its secret is that of webhook.secret, and that no proxy in front of it refuses Docket.',
+  ...{ sinceMs: NOW_MS - 3_600_000, atMs: NOW_MS, isProblem: true },
+  text: 'The deployment production of project acme rejects exports (status 401). Check that its secret is that of webhook.secret.',
+};
+const troubles: DeploymentProblem[] = [
+  rejects,
+  {
+    ...{ ...rejects, deployment: 'staging', name: 'deployment_unreachable', reason: 'ECONNREFUSED' },
+    text: "The deployment staging of project acme can't be reached (ECONNREFUSED). Check that it runs, its address and the network.",
+    fix: 'Check that it runs, its address and the network.',
+  },
+  {
+    ...{ ...rejects, deployment: 'preview', name: 'deployment_workflow', reason: '' },
+    text: 'The workflow of deployment preview of project acme has failed twice in a row. Open its last run in GitHub, and fix what fails there.',
+    fix: 'Open its last run in GitHub, and fix what fails there.',
+  },
+];
 const states: Record<string, Partial<SystemState>> = {
   'all is well': { connected: true },
   'something waits': { waits: ['requests to the docs agent: 100 of 100 used in the past hour, 3 wait'] },
@@ -253,9 +280,19 @@ const states: Record<string, Partial<SystemState>> = {
       { name: 'clock', text: "Slack's request is 600 s ahead of this machine's clock. Set the clock (NTP)." },
     ],
   },
+  'deployments have trouble': { deployments: troubles },
+  'many deployments have trouble': {
+    deployments: Array.from({ length: 17 }, (_, at) => ({ ...rejects, deployment: `site-${at + 1}` })),
+  },
   'work stands still': { overdue: 12 },
   'one thing stands still': { overdue: 1 },
-  'nothing asked yet': { docs: undefined, slack: undefined, rejectedKeys: undefined, overdue: undefined },
+  'nothing asked yet': {
+    docs: undefined,
+    slack: undefined,
+    rejectedKeys: undefined,
+    deployments: undefined,
+    overdue: undefined,
+  },
 };
 
 const statuses: GalleryState[] = [
@@ -319,6 +356,7 @@ const alerts: GalleryState[] = [
     'alert/request forbidden',
     forbiddenAlertMessage(acmeKey, 'Static export is not enabled for this organization'),
   ),
+  ...troubles.map((one) => post(`alert/${one.name.replace('_', ' ')}`, deploymentAlertMessage(one))),
   post(
     'alert/token of GitHub expires',
     expiryMessage({ variable: 'GITHUB_TOKEN', names: [], isToken: true }, '2026-10-01'),

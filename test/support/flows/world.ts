@@ -36,6 +36,7 @@ const quick: Partial<Timing> = {
   lockMs: 1500,
   stalledMs: 300,
   sweepMs: 250,
+  problemCheckMs: 250,
   retryMinMs: 50,
   retryMaxMs: 300,
   pollMinMs: 25,
