@@ -5,7 +5,7 @@ import { redisAddressOf, type Settings } from './config/settings.ts';
 import { jobs } from './jobs/index.ts';
 import { createQueues, queueNames } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { createThrottledWarn, type Log } from './runtime/log.ts';
+import type { Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
@@ -67,7 +67,6 @@ export async function createRoleParts(
   const clock = createClock({ everyMs: timing.sweepMs, machineMs, monotonicMs, stopping });
   // A test that passes its own time must not get that of Redis.
   const now = options.now ?? clock.now;
-  const report = createThrottledWarn(log, now);
   const about = { version: packageJson.version, role: settings.role };
   const jobNames = jobs.map(({ name }) => name);
   const metrics = createMetrics({ ...about, jobs: jobNames, queues: queueNames, limits: limitNames });
@@ -97,6 +96,7 @@ export async function createRoleParts(
   });
 
   let address = redisAddressOf(settings);
+  let isDiskFull: (() => boolean) | undefined;
   if (address === undefined) {
     const { dataDir } = settings;
     const { searchPath = '' } = options;
@@ -106,11 +106,15 @@ export async function createRoleParts(
       const text = redis.diskProblem();
       return text === undefined ? [] : [{ name: 'disk', level: 'error', text }];
     });
+    isDiskFull = () => redis.diskProblem() !== undefined;
     address = { socketPath: redis.socketPath };
   }
   setTagName(tagNameOf(address));
   const { redisAllow: allow } = settings;
-  const redisWatch = createRedisWatch({ address, allow, timing, monotonicMs, log, stopping });
+  const onAnswer = (ms: number) => metrics.redisCommands.observe({}, ms);
+  const redisWatch = createRedisWatch({
+    ...{ address, allow, timing, monotonicMs, onAnswer, isDiskFull, log, stopping },
+  });
   health.addProblems(() =>
     redisWatch.problems().map(({ kind, ...problem }) => ({ name: `redis_${kind}`, ...problem })),
   );
@@ -137,7 +141,7 @@ export async function createRoleParts(
     log,
     secrets,
     closers,
-    onRedisError: (error: Error) => report(error, 'trouble with Redis'),
+    onRedisError: redisWatch.report,
   };
 }
 

@@ -153,7 +153,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   closers.add(() => workers.close(timing.shutdownMs));
 
   const alsoDo = () => Promise.all(workspaces.map(({ sweep }) => sweep()));
-  startSweeper({ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping });
+  startSweeper({
+    ...{ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping },
+    onError: onRedisError,
+  });
 }
 
 function createDocsApis(

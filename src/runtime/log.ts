@@ -79,17 +79,37 @@ function standardOutput(): DestinationStream {
   return output;
 }
 
-/** How often the same warning is logged. */
-const WARN_EVERY_MS = 10_000;
+/** How often the log repeats what lasts. */
+const REPEAT_MS = 60_000;
 
-/** Logs a warning once in a while per error and text: a full Redis makes BullMQ report thousands of errors a second. */
+/** Logs a warning once a minute per error and text: a full Redis makes BullMQ report thousands of errors a second. */
 export function createThrottledWarn(log: Log, now: () => number) {
   const lastAt = new Map<string, number>();
   return (error: Error, text: string) => {
     const name = `${text} ${error.name} ${'code' in error ? error.code : error.message.slice(0, 40)}`;
-    if (now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return;
+    if (now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
     if (lastAt.size > 100) lastAt.clear();
     lastAt.set(name, now());
     log.warn({ err: error }, text);
+  };
+}
+
+/**
+ * Returns a function that is called with all present problems, again and again. It logs each one when it begins, once a
+ * minute while it lasts, and when it is over. `facts` are added to the lines.
+ */
+export function createProblemLog(log: Pick<Log, 'info' | 'warn' | 'error'>, now: () => number) {
+  const lastAt = new Map<string, number>();
+  return (present: readonly { name: string; level: 'error' | 'warn'; text: string }[], facts = {}) => {
+    for (const { name, level, text } of present) {
+      if (now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) continue;
+      lastAt.set(name, now());
+      log[level]({ ...facts, problem: name }, text);
+    }
+    for (const name of lastAt.keys()) {
+      if (present.some((problem) => problem.name === name)) continue;
+      lastAt.delete(name);
+      log.info({ problem: name }, 'a problem is over');
+    }
   };
 }

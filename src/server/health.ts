@@ -1,7 +1,7 @@
 import { createChangeSaver } from '../runtime/cached.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import type { RedisClient } from '../store/redis/client.ts';
+import { type RedisClient, refusalOf } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
 import type { Dependency, HealthSnapshot, ValueStores } from '../store/values.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
@@ -27,8 +27,12 @@ const PING_MS = 300;
 /** Returns whether Redis answers; never rejects. A ping before the connection is ready would wait in its queue. */
 export async function redisState(redis: RedisClient): Promise<PartState> {
   if (redis.status !== 'ready') return 'down';
-  const timeMs = await withTimeout(PING_MS, askTime(redis)).catch(() => undefined);
-  return timeMs === undefined ? 'down' : 'up';
+  // A refusal is an answer, too.
+  const isUp = await withTimeout(PING_MS, askTime(redis)).then(
+    () => true,
+    (error: unknown) => refusalOf(error) !== undefined,
+  );
+  return isUp ? 'up' : 'down';
 }
 
 /** Returns the problems of calls to Slack with the bot token of this setting. */

@@ -38,6 +38,24 @@ test('the line in docs/scaling.md grants the commands of all scripts', () => {
   expect(granted).toEqual(granted.toSorted());
 });
 
+/** Docket can do without the first, and a cluster is asked for the other two before anything else. */
+const UNTRIED = ['hello', 'cluster|info', 'cluster|slots'];
+const textOf = async () => (await checkRedis({ url: at(redis.url) })).problems.map(({ text }) => text).join();
+
+test('a user without any one of these rights lacks it by name, and nothing is written', async () => {
+  for (const name of granted.filter((one) => !UNTRIED.includes(one))) {
+    await setUser(redis.client, ...rule.filter((word) => word !== `+${name}`));
+    expect(await textOf()).toContain(`lacks rights (${name.replace('|', ' ')}):`);
+  }
+  for (const pattern of ['~other:*', '%R~{docket}:*']) {
+    await setUser(redis.client, ...rule.map((word) => (word.startsWith('~') ? pattern : word)));
+    expect(await textOf()).toContain("lacks rights (Docket's keys):");
+  }
+  await setUser(redis.client, 'on', '>password', '~*', '+info', '+multi');
+  expect(await textOf()).toMatch(/lacks rights \(ping, time and \d+ more\):/);
+  expect(await redis.client.keys('*')).toEqual([]);
+});
+
 test('with a user of that line nothing is wrong, and an export comes to its end', async () => {
   const world = await createWorld();
   onTestFinished(() => world.close());
