@@ -105,7 +105,11 @@ export function statusMessage(state: SystemState, { isAdmin, details }: StatusRe
     statusLine('Slack', ...healthParts(slack), socket),
     statusLine(
       'My database (Redis)',
-      redisMs === undefined ? 'not answering' : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
+      redisMs === undefined
+        ? stopOf(state)
+          ? 'see above'
+          : 'not answering'
+        : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
     ),
     ...(queues ?? []).map((counts) => statusLine(`Queue ${counts.queue}`, queueText(counts))),
     statusLine(
@@ -133,13 +137,43 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[], is
   return layout({ lines: [headline, ...problems, ...waits, ...rest], small, buttons });
 }
 
+/** Problems with which nothing can be saved, as people notice them. */
+const STOPS: Record<string, string> = {
+  redis_full: 'My database is full',
+  'redis_read-only': 'My database is read-only',
+  'redis_refuses-writes': 'My database refuses to save anything',
+  redis_rights: 'My database refuses what I ask',
+  disk: 'My disk is full',
+};
+
+const stopOf = ({ problems }: SystemState) =>
+  problems.map(({ name }) => STOPS[name]).find((text) => text !== undefined);
+
+/** The lines about Redis and its disk, and whether nothing can be saved. */
+function storeLines(state: SystemState, isFull: boolean): { lines: Part[][]; isOnHold: boolean } {
+  const stop = stopOf(state);
+  const isOnHold = stop !== undefined || state.redisMs === undefined;
+  // That Redis is unreachable has a line of its own.
+  const texts = textsOf(state, /^(?:disk$|redis_(?!unreachable))/);
+  const isSlow = texts.length > 0 && texts.length === textsOf(state, /^redis_slow$/).length;
+  const lines: Part[][] = [];
+  if (isOnHold && !(isFull && stop))
+    lines.push([
+      { bold: stop ?? "My database isn't answering" },
+      ': nothing new starts, and running work is on hold.',
+    ]);
+  if (isFull) lines.push(...texts.map((text) => [{ bold: 'My database has a problem' }, `: ${text}`]));
+  else if (isSlow) lines.push([{ bold: 'My database is slow' }, ': everything takes longer.']);
+  else if (texts.length > 0 && !isOnHold) lines.push([{ bold: 'My database has a problem' }, '.']);
+  return { lines, isOnHold };
+}
+
 /** The problems as people notice them; with `isFull`, also the causes, and what admins can do. */
 function problemLines(state: SystemState, isFull: boolean): Part[][] {
   const { docs, slack, missingScopes, rejectedKeys = [], overdue = 0 } = state;
-  // Another line says that Redis is unreachable.
-  const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
+  const { lines: ofStore, isOnHold } = storeLines(state, isFull);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
-  const others = [...ofCalls, ...textsOf(state, /^(?:clock|disk)$/)];
+  const others = [...ofCalls, ...textsOf(state, /^clock$/)];
   const causes = (texts: string[], bold: string, effect: string): Part[][] =>
     isFull ? texts.map((text) => [{ bold }, `: ${text}`]) : texts.slice(0, 1).map(() => [{ bold }, effect]);
   const keyLines = isFull
@@ -151,11 +185,7 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
         .slice(0, 1)
         .map((): Part[] => [{ bold: 'My access to the docs platform is rejected' }, ': nothing new starts.']);
   return toLines([
-    state.redisMs === undefined && [
-      { bold: "My database isn't answering" },
-      ': nothing new starts, and running work is on hold.',
-    ],
-    ...causes(ofRedis, 'My database has a problem', '.'),
+    ...ofStore,
     ...keyLines,
     docs?.answered === false && [
       { bold: "The docs platform isn't answering" },
@@ -185,7 +215,7 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
     ],
     overdue > 0 && [
       { bold: 'Work is stuck' },
-      `: ${countOf(overdue, 'task')} ${overdue === 1 ? 'is' : 'are'} more than a minute overdue. New requests are saved, but run late.`,
+      `: ${countOf(overdue, 'task')} ${overdue === 1 ? 'is' : 'are'} more than a minute overdue.${isOnHold ? '' : ' New requests are saved, but run late.'}`,
     ],
   ]);
 }
