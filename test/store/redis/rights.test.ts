@@ -4,6 +4,7 @@ import { fileURLToPath } from 'node:url';
 import type { Redis } from 'ioredis';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
 import { checkRedis } from '../../../src/store/redis/check.ts';
+import { until } from '../../support/flows/reading.ts';
 import { tellStory } from '../../support/flows/trouble.ts';
 import { createWorld } from '../../support/flows/world.ts';
 import { redisForTests } from '../../support/redis.ts';
@@ -67,3 +68,25 @@ test('with a user of that line nothing is wrong, and an export comes to its end'
   const denied = (await client.call('ACL', 'LOG')) as unknown[];
   expect(denied).toEqual([]);
 });
+
+test.each(['bzpopmin', 'evalsha', 'xadd'])(
+  'without the right to %s, Docket does not start; if it runs already, work goes on once the right is back',
+  async (name) => {
+    const world = await createWorld();
+    const { client, url } = world.redis;
+    const env = { REDIS_URL: at(url) };
+    await setUser(client, ...rule);
+    const bot = await world.startBot({ env, timing: { redisPingMs: 50, redisCheckMs: 200 } });
+    await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
+    await until(world, '#docs', ['42%']);
+
+    await client.acl('SETUSER', 'docket', `-${name}`);
+    const lacks = `lacks rights (${name})`;
+    await expect.poll(bot.output).toContain(lacks);
+    await expect(world.startBot({ env })).rejects.toThrow(lacks);
+    world.platform.finish('docs.acme.com');
+    await client.acl('SETUSER', 'docket', `+${name}`);
+    await until(world, '#docs', [', took', '✅ Exported · docs.acme.com']);
+    await world.close();
+  },
+);
