@@ -9,7 +9,7 @@ const SLOW_PART = 0.01;
 const SPANS = 6;
 
 /** `node` is of a cluster only. */
-type Send = (command: Command, stream?: never, node?: never) => unknown;
+type Send = (this: RedisClient, command: Command, stream?: never, node?: never) => unknown;
 
 interface LatencyParts {
   /** For how long answers have to be slow, span after span. */
@@ -35,7 +35,8 @@ export function createLatencyWatch({ slowMs, monotonicMs, observe }: LatencyPart
   return {
     /** Times this connection from now on. Its duplicates, on which BullMQ waits for jobs, do not count. */
     add(redis: RedisClient) {
-      const send: Send = redis.sendCommand.bind(redis);
+      // Its class keeps the method, so that a tracer that replaces it there is called as well.
+      const own: { sendCommand: Send } = Object.getPrototypeOf(redis);
       redis.sendCommand = (command: Command, stream?: never, node?: never) => {
         // A command that waits for the connection is sent again once there is one. WAIT waits for a replica.
         if (redis.status === 'ready' && command.name !== 'wait') {
@@ -47,7 +48,7 @@ export function createLatencyWatch({ slowMs, monotonicMs, observe }: LatencyPart
             resolve(answer);
           };
         }
-        return send(command, stream, node);
+        return own.sendCommand.call(redis, command, stream, node);
       };
     },
     /** Returns whether answers have been slow for `slowMs`; called often. A span without answers proves nothing. */
