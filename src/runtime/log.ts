@@ -95,14 +95,15 @@ export function createThrottledWarn(log: Log, now: () => number) {
 }
 
 /**
- * Returns a function that is called with all present problems, again and again. It logs each one when it begins, once a
- * minute while it lasts, and when it is over. `facts` are added to the lines.
+ * Returns a function that is called with all present problems, again and again. It logs each one when it begins and when it
+ * is over, and an error once a minute while it lasts. `facts` are added to the lines.
  */
 export function createProblemLog(log: Pick<Log, 'info' | 'warn' | 'error'>, now: () => number) {
   const lastAt = new Map<string, number>();
   return (present: readonly { name: string; level: 'error' | 'warn'; text: string }[], facts = {}) => {
     for (const { name, level, text } of present) {
-      if (now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) continue;
+      const atMs = lastAt.get(name);
+      if (atMs !== undefined && (level === 'warn' || now() - atMs < REPEAT_MS)) continue;
       lastAt.set(name, now());
       log[level]({ ...facts, problem: name }, text);
     }

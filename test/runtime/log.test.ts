@@ -133,13 +133,14 @@ describe('repeated trouble', () => {
     expect(told()).toBe(2);
   });
 
-  test('a problem is logged when it begins, once a minute, and when it is over', () => {
+  test('a problem is logged when it begins and when it is over, and an error once a minute', () => {
     const { log, lines } = aLog();
     let nowMs = 1_000_000;
     const report = createProblemLog(log, () => nowMs);
     const full = { name: 'full', level: 'error', text: 'Redis is full' } as const;
+    const slow = { name: 'slow', level: 'warn', text: 'Redis is slow' } as const;
     // Ten minutes, and nine seconds more.
-    for (let second = 0; second < 609; second += 1, nowMs += 1000) report([full]);
+    for (let second = 0; second < 609; second += 1, nowMs += 1000) report([full, slow]);
     for (let second = 0; second < 600; second += 1, nowMs += 1000) report([]);
     report([full]);
     const shown = lines.map((line) => {
@@ -147,6 +148,7 @@ describe('repeated trouble', () => {
       return `${level} ${problem} ${msg}`;
     });
     const begun = '50 full Redis is full';
-    expect(shown).toEqual([...Array(11).fill(begun), '30 full a problem is over', begun]);
+    const over = ['30 full a problem is over', '30 slow a problem is over'];
+    expect(shown).toEqual([begun, '40 slow Redis is slow', ...Array(10).fill(begun), ...over, begun]);
   });
 });

@@ -263,18 +263,20 @@ export function createRedisWatch(parts: RedisWatchParts) {
     checkedAtMs = monotonicMs();
     if (stopping.aborted) return;
     problems = isDiskFull() ? [] : found.filter((problem) => !isAllowed(problem, allow));
-    for (const error of unexplained.splice(0)) if (!isExplained()) warn(error, 'trouble with Redis');
     logProblems(problems.map(({ kind: name, ...problem }) => ({ name, ...problem })));
   }
 
   async function check() {
     const answers = await Promise.all(connections.map(ping));
     const isHealthy = answers.every(Boolean);
-    const isDue = monotonicMs() - checkedAtMs >= timing.redisCheckMs;
+    const isDue = unexplained.length > 0 || monotonicMs() - checkedAtMs >= timing.redisCheckMs;
     const isSlow = latency.isSlow();
     if (!isHealthy || !wasHealthy || isDue || isSlow !== wasSlow) {
+      // Those that come meanwhile wait for the next check.
+      const errors = unexplained.splice(0);
       const [checked, refused] = await Promise.all([checkRedis(address), findRefusedWrite()]);
       updateProblems([...checked.problems, ...refused, ...(isSlow ? [problemOf('slow')] : [])]);
+      if (!isExplained()) for (const error of errors) warn(error, 'trouble with Redis');
     }
     wasHealthy = isHealthy;
     wasSlow = isSlow;
@@ -310,7 +312,6 @@ export function createRedisWatch(parts: RedisWatchParts) {
     report(error: Error) {
       if (isExplained()) return log.debug({ err: error }, 'trouble with Redis');
       if (unexplained.length < MAX_UNEXPLAINED) unexplained.push(error);
-      checkedAtMs = Number.NEGATIVE_INFINITY;
     },
     /** Returns the problems of the last check, without those in REDIS_ALLOW. */
     problems: (): readonly RedisProblem[] => problems,
