@@ -113,7 +113,7 @@ function busy(): Blow {
   let isBusy = false;
   let last: Promise<unknown> = Promise.resolve();
   const script = `local function now() local time = redis.call('TIME') return time[1] * 1000 + time[2] / 1000 end
-    local startedAt = now() while now() - startedAt < 300 do end`;
+    local startedAt = now() while now() - startedAt < 400 do end`;
   return {
     async strike({ redis }) {
       isBusy = true;
@@ -255,7 +255,7 @@ const timing = {
   problemAfterMs: 200,
   redisPingMs: 50,
   redisCheckMs: 200,
-  redisSlowMs: 1000,
+  redisSlowMs: 3000,
   docsCallMs: 600,
   slackCallMs: 600,
   // A lock that is lost is another problem.

@@ -106,9 +106,9 @@ export function statusMessage(state: SystemState, { isAdmin, details }: StatusRe
     statusLine(
       'My database (Redis)',
       redisMs === undefined
-        ? stopOf(state)
-          ? 'see above'
-          : 'not answering'
+        ? isSilent(state) && stopOf(state) === undefined
+          ? 'not answering'
+          : 'see above'
         : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
     ),
     ...(queues ?? []).map((counts) => statusLine(`Queue ${counts.queue}`, queueText(counts))),
@@ -149,10 +149,15 @@ const STOPS: Record<string, string> = {
 const stopOf = ({ problems }: SystemState) =>
   problems.map(({ name }) => STOPS[name]).find((text) => text !== undefined);
 
+/** A slow Redis may answer too late for this message. */
+const isSilent = (state: SystemState) =>
+  state.redisMs === undefined &&
+  (textsOf(state, /^redis_slow$/).length === 0 || textsOf(state, /^redis_unreachable$/).length > 0);
+
 /** The lines about Redis and its disk, and whether nothing can be saved. */
 function storeLines(state: SystemState, isFull: boolean): { lines: Part[][]; isOnHold: boolean } {
   const stop = stopOf(state);
-  const isOnHold = stop !== undefined || state.redisMs === undefined;
+  const isOnHold = stop !== undefined || isSilent(state);
   // That Redis is unreachable has a line of its own.
   const texts = textsOf(state, /^(?:disk$|redis_(?!unreachable))/);
   const isSlow = texts.length > 0 && texts.length === textsOf(state, /^redis_slow$/).length;

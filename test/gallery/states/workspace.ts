@@ -275,7 +275,10 @@ const states: Record<string, Partial<SystemState>> = {
     problems: [{ name: 'redis_rights', text: "Docket's user of Redis lacks rights (xadd)." }],
   },
   'the disk is full': { problems: [{ name: 'disk', text: 'The disk of DATA_DIR is full.' }] },
-  'the database is slow': { problems: [{ name: 'redis_slow', text: 'Redis is slow. Check its disk.' }] },
+  'the database is slow': {
+    redisMs: undefined,
+    problems: [{ name: 'redis_slow', text: 'Redis is slow. Check its disk.' }],
+  },
   'the database drops keys': {
     problems: volatile.map(({ kind, text }) => ({ name: `redis_${kind}`, text })),
   },
