@@ -43,7 +43,7 @@ interface Cause extends Blow {
   status: string;
   /** What it must not say, since that isn't true. */
   lie?: RegExp;
-  /** What Ana reads when she asks for an export meanwhile. */
+  /** What Ana reads when she then asks for an export. */
   refusal?: RegExp;
   /** The code in the log, where it says more. */
   code?: string;

@@ -272,7 +272,7 @@ export function createRedisWatch(parts: RedisWatchParts) {
     const isDue = unexplained.length > 0 || monotonicMs() - checkedAtMs >= timing.redisCheckMs;
     const isSlow = latency.isSlow();
     if (!isHealthy || !wasHealthy || isDue || isSlow !== wasSlow) {
-      // Those that come meanwhile wait for the next check.
+      // Those that come during this check wait for the next one.
       const errors = unexplained.splice(0);
       const [checked, refused] = await Promise.all([checkRedis(address), findRefusedWrite()]);
       updateProblems([...checked.problems, ...refused, ...(isSlow ? [problemOf('slow')] : [])]);
