@@ -54,6 +54,9 @@ function oneSweepMs(): Promise<number> {
         },
       },
       wake: ensure,
+      onError(error) {
+        throw error;
+      },
       async alsoDo() {
         stopping.abort();
         resolve(performance.now() - startedAtMs);

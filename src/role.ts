@@ -4,7 +4,7 @@ import { redisAddressOf, type Settings } from './config/settings.ts';
 import { jobs } from './jobs/index.ts';
 import { createQueues, queueNames } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
-import { createThrottledWarn, type Log } from './runtime/log.ts';
+import type { Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';
 import { repeat, type ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
@@ -68,7 +68,6 @@ export async function createRoleParts(
   const clock = createClock({ everyMs: timing.sweepMs, machineMs, monotonicMs, stopping });
   // A test that passes its own time must not get that of Redis.
   const now = options.now ?? clock.now;
-  const report = createThrottledWarn(log, now);
   const about = { version, role: settings.role };
   const jobNames = jobs.map(({ name }) => name);
   const metrics = createMetrics({ ...about, jobs: jobNames, queues: queueNames, limits: limitNames });
@@ -103,6 +102,7 @@ export async function createRoleParts(
   });
 
   let address = redisAddressOf(settings);
+  let isDiskFull: (() => boolean) | undefined;
   if (address === undefined) {
     const { dataDir } = settings;
     const { searchPath = '' } = options;
@@ -112,11 +112,15 @@ export async function createRoleParts(
       const text = redis.diskProblem();
       return text === undefined ? [] : [{ name: 'disk', level: 'error', text }];
     });
+    isDiskFull = () => redis.diskProblem() !== undefined;
     address = { socketPath: redis.socketPath };
   }
   setTagName(tagNameOf(address));
   const { redisAllow: allow } = settings;
-  const redisWatch = createRedisWatch({ address, allow, timing, monotonicMs, log, stopping });
+  const onAnswer = (ms: number) => metrics.redisCommands.observe({}, ms);
+  const redisWatch = createRedisWatch({
+    ...{ address, allow, timing, monotonicMs, onAnswer, isDiskFull, log, stopping },
+  });
   health.addProblems(() =>
     redisWatch.problems().map(({ kind, ...problem }) => ({ name: `redis_${kind}`, ...problem })),
   );
@@ -143,7 +147,7 @@ export async function createRoleParts(
     log,
     secrets,
     closers,
-    onRedisError: (error: Error) => report(error, 'trouble with Redis'),
+    onRedisError: redisWatch.report,
   };
 }
 

@@ -185,7 +185,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const refresh = () => troubles.refresh(findDeployment).catch(onRedisError);
   void repeat(stopping, () => timing.sweepMs, refresh);
   const alsoDo = () => Promise.all(workspaces.map(({ sweep }) => sweep()));
-  startSweeper({ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping });
+  startSweeper({
+    ...{ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping },
+    onError: onRedisError,
+  });
 }
 
 /** An id that no export job of the platform has: it is asked for to see whether the platform answers. */

@@ -15,6 +15,7 @@ import { type Message, message } from '../slack/blocks.ts';
 import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
+import { refusalOf } from '../store/redis/client.ts';
 import type { InboxEntry, RunRef } from '../store/run-scripts.ts';
 import type { AcceptOptions, Quota, RunBase, RunStore } from '../store/runs.ts';
 import type { ThreadStore } from '../store/threads.ts';
@@ -99,6 +100,11 @@ export interface IntakeParts extends ConversationReaders {
 export const intakeAnswers = {
   storeUnavailable:
     "I can't keep track of work right now, so I start nothing I might lose. Try again in a minute.",
+  storeFull:
+    "My database is full, so I can't save your request, and nothing was started. Ask your Docket admins to make room.",
+  storeReadOnly: 'My database is read-only right now, so nothing was started. Try again in a minute.',
+  storeRefuses:
+    "My database doesn't let me save your request, so nothing was started. Ask your Docket admins to look at it.",
   outcomeUnknown:
     "My database stopped answering, so I can't tell whether I accepted this. If nothing appears here within a minute, try again.",
 };
@@ -146,7 +152,7 @@ export function createIntake(parts: IntakeParts) {
   function refusedError(error: unknown): UserFacingError {
     metrics.refusals.add({ reason: 'redis' });
     log.warn({ err: error }, 'a request was refused: Redis did not take it');
-    return new UserFacingError(message([intakeAnswers.storeUnavailable]));
+    return new UserFacingError(message([refusalText(refusalOf(error))]));
   }
 
   return {
@@ -208,6 +214,13 @@ export function createIntake(parts: IntakeParts) {
 function ifOtherKind(error: unknown): undefined {
   if (error instanceof z.ZodError && error.issues.some(({ path }) => path[0] === 'job')) return;
   throw error;
+}
+
+/** Returns what people read if Redis refuses a request with this word, or gives no answer. */
+function refusalText(word: string | undefined): string {
+  if (word === undefined) return intakeAnswers.storeUnavailable;
+  if (word === 'OOM') return intakeAnswers.storeFull;
+  return word === 'READONLY' ? intakeAnswers.storeReadOnly : intakeAnswers.storeRefuses;
 }
 
 /** Queues a run for a step, after the present turn. Nothing waits for it: if queueing fails, the sweeper does it. */

@@ -8,7 +8,7 @@ import { backoffMs, type Timing } from '../runtime/timing.ts';
 import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
 import { createDueStore, type DueStore } from '../store/due.ts';
 import { PREFIX } from '../store/keys.ts';
-import type { RedisClient } from '../store/redis/client.ts';
+import { type RedisClient, refusalOf } from '../store/redis/client.ts';
 import type { RunRef } from '../store/run-scripts.ts';
 import type { Job } from './job.ts';
 import type { QueueTelemetry } from './queue.ts';
@@ -127,6 +127,12 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
         report('handed_back');
         return 0;
       }
+      // Then nothing can be saved, and that is no fault of the job.
+      if (refusalOf(error) !== undefined) {
+        onError(error as Error);
+        report('broke');
+        return backoffMs(timing, 1, 0.5);
+      }
       const errors = (errorsOf.get(name) ?? 0) + 1;
       errorsOf.set(name, errors);
       // It is retried; only giving up is an error.
@@ -192,6 +198,8 @@ export interface SweeperParts {
   alsoDo: () => Promise<unknown>;
   everyMs: number;
   log: Log;
+  /** Called with errors by which Redis refuses something. */
+  onError: (error: Error) => void;
   stopping: AbortSignal;
 }
 
@@ -202,8 +210,9 @@ const BATCH_SIZE = 50;
 const SWEEP_LATENESS = 0.2;
 
 /** Wakes overdue entries every `everyMs`. A failed wake does not stop the others. */
-export function startSweeper({ due, wake, alsoDo, everyMs, log, stopping }: SweeperParts): void {
-  const logFailure = (error: unknown) => log.warn({ err: error }, 'sweep failed');
+export function startSweeper({ due, wake, alsoDo, everyMs, log, onError, stopping }: SweeperParts): void {
+  const logFailure = (error: unknown) =>
+    refusalOf(error) === undefined ? log.warn({ err: error }, 'sweep failed') : onError(error as Error);
 
   async function wakeOverdue() {
     const overdue = await due.overdue(everyMs * SWEEP_LATENESS, LONGEST_PAUSE_MS);

@@ -34,6 +34,7 @@ export type Refusal = (typeof refusals)[number];
 /** The metrics of one process. `expose` returns them in Prometheus' format. */
 export type Metrics = ReturnType<typeof createMetrics>;
 
+const FAST = [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.2, 0.5, 1];
 const BRIEF = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2, 3];
 const CALL = [0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 20];
 const LAG = [0.25, 0.5, 1, 2, 5, 10, 20, 30, 60, 120, 300, 600];
@@ -72,6 +73,7 @@ export function createMetrics(parts: LabelLists & Record<'version' | 'role', str
     deliveryLag: histogram('docket_delivery_lag_seconds', ['urgency'], LAG),
     slots: counter('docket_limit_slots_total', { limit: limits, outcome: ['taken', 'waited', 'held'] }),
 
+    redisCommands: histogram('docket_redis_command_duration_seconds', [], FAST),
     redisUp: gauge('docket_redis_up', []),
     problems: gauge('docket_problems', ['name', 'level']),
     // These come from Redis, and are the same in each process.

@@ -79,17 +79,48 @@ function standardOutput(): DestinationStream {
   return output;
 }
 
-/** How often the same warning is logged. */
-const WARN_EVERY_MS = 60_000;
+/** How often the log repeats what lasts. */
+const REPEAT_MS = 60_000;
 
-/** Logs a warning once in a while per error and text: a full Redis makes BullMQ report thousands of errors a second. */
+/** Logs a warning once a minute per error and text: a full Redis makes BullMQ report thousands of errors a second. */
 export function createThrottledWarn(log: Log, now: () => number) {
   const lastAt = new Map<string, number>();
   return (error: Error, text: string) => {
     const name = `${text} ${error.name} ${'code' in error ? error.code : error.message.slice(0, 40)}`;
-    if (now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < WARN_EVERY_MS) return;
+    if (now() - (lastAt.get(name) ?? Number.NEGATIVE_INFINITY) < REPEAT_MS) return;
     if (lastAt.size > 100) lastAt.clear();
     lastAt.set(name, now());
     log.warn({ err: error }, text);
+  };
+}
+
+/** A problem as the log has it. `of` is the part with it, if there are several. */
+interface LoggedProblem {
+  name: string;
+  level: 'error' | 'warn';
+  text: string;
+  of?: string | undefined;
+}
+
+/**
+ * Returns a function that is called with all present problems, again and again. It logs each one when it begins and when it
+ * is over, and an error once a minute while it lasts.
+ */
+export function createProblemLog(log: Pick<Log, 'info' | 'warn' | 'error'>, now: () => number) {
+  const known = new Map<string, { name: string; of?: string | undefined; atMs: number }>();
+  const keyOf = ({ name, of = '' }: Pick<LoggedProblem, 'name' | 'of'>) => `${name} ${of}`;
+  return (present: readonly LoggedProblem[]) => {
+    for (const { name, level, text, of } of present) {
+      const atMs = known.get(keyOf({ name, of }))?.atMs;
+      if (atMs !== undefined && (level === 'warn' || now() - atMs < REPEAT_MS)) continue;
+      known.set(keyOf({ name, of }), { name, of, atMs: now() });
+      log[level]({ problem: name, of }, text);
+    }
+    const keys = new Set(present.map(keyOf));
+    for (const [key, { name, of }] of known) {
+      if (keys.has(key)) continue;
+      known.delete(key);
+      log.info({ problem: name, of }, 'a problem is over');
+    }
   };
 }

@@ -46,6 +46,8 @@ export const defaultTiming = {
   /** Interval of pings on each connection to Redis, and of checks of Redis' own settings. */
   redisPingMs: 1 * second,
   redisCheckMs: 20 * second,
+  /** How long answers of Redis have to be slow before operators see a problem. */
+  redisSlowMs: 1 * minute,
   /** How long calls of a kind may fail before operators see a problem, and how often other causes are looked for. */
   problemAfterMs: 30 * second,
   problemCheckMs: 10 * second,

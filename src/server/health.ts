@@ -1,7 +1,7 @@
 import { createChangeSaver } from '../runtime/cached.ts';
-import type { Log } from '../runtime/log.ts';
+import { createProblemLog, type Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
-import type { RedisClient } from '../store/redis/client.ts';
+import { type RedisClient, refusalOf } from '../store/redis/client.ts';
 import { askTime } from '../store/redis/clock.ts';
 import type { Dependency, HealthSnapshot, ValueStores } from '../store/values.ts';
 import { type HttpServer, sendJson } from './http-server.ts';
@@ -29,8 +29,12 @@ const PING_MS = 300;
 /** Returns whether Redis answers; never rejects. A ping before the connection is ready would wait in its queue. */
 export async function redisState(redis: RedisClient): Promise<PartState> {
   if (redis.status !== 'ready') return 'down';
-  const timeMs = await withTimeout(PING_MS, askTime(redis)).catch(() => undefined);
-  return timeMs === undefined ? 'down' : 'up';
+  // A refusal is an answer, too.
+  const isUp = await withTimeout(PING_MS, askTime(redis)).then(
+    () => true,
+    (error: unknown) => refusalOf(error) !== undefined,
+  );
+  return isUp ? 'up' : 'down';
 }
 
 /** Returns the problems of calls to Slack with the bot token of this setting. */
@@ -59,9 +63,6 @@ type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
 
 /** A problem without confirmation for this long is over, since its state is unknown. */
 const FORGET_MS = 10 * 60_000;
-
-/** How often a problem that lasts is logged. */
-const LOG_EVERY_MS = 60_000;
 
 /** An unchanged state is shared again at most this often. */
 const SHARE_INTERVAL_MS = 3000;
@@ -116,9 +117,7 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     () => stateOf(snapshots.get(part)),
   ]);
   const checks: ProblemCheck[] = [];
-  /** The present problems of checks, with the time of their last line in the log. */
-  const logged = new Map<string, { problem: Problem; atMs: number }>();
-  const nameOf = ({ name, of = '' }: Problem): string => `${name} ${of}`;
+  const logProblems = createProblemLog(log, now);
   const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
   let share = (_part: Dependency, _seen: HealthSnapshot) => {};
   let ready = false;
@@ -148,23 +147,6 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     return [...ofCalls.values(), ...found.map(({ name, level, text }) => ({ name, level, text }))];
   }
 
-  /** Logs each problem that a check finds: once when it begins, once a minute, and once when it is over. */
-  function logChecks() {
-    const found = checks.flatMap((find) => find());
-    const present = new Map(found.map((problem) => [nameOf(problem), problem]));
-    for (const [key, problem] of present) {
-      const { atMs = Number.NEGATIVE_INFINITY } = logged.get(key) ?? {};
-      if (now() - atMs < LOG_EVERY_MS) continue;
-      logged.set(key, { problem, atMs: now() });
-      log[problem.level]({ problem: problem.name, of: problem.of }, problem.text);
-    }
-    for (const [key, { problem }] of logged) {
-      if (present.has(key)) continue;
-      logged.delete(key);
-      log.info({ problem: problem.name, of: problem.of }, 'a problem is over');
-    }
-  }
-
   server.route('GET /healthz', (_, response) => sendJson(response, 200, { alive: true }));
   server.route('GET /readyz', async (_, response) => {
     const states = await Promise.all(parts.map(async ([name, state]) => [name, await state()] as const));
@@ -181,8 +163,8 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     addPart: (name: string, state: StateCheck) => void parts.push([name, state]),
     /** Adds a check for operators. It returns the present problems, with their fixes. */
     addProblems: (find: ProblemCheck) => void checks.push(find),
-    /** Call it at intervals. */
-    logChecks,
+    /** Logs what checks find. Call it at intervals. */
+    logChecks: () => logProblems(checks.flatMap((find) => find())),
     /** Makes `/readyz` answer 200 from now on. */
     markReady() {
       ready = true;

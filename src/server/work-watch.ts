@@ -24,7 +24,11 @@ export function createWorkWatch({ queues, stores, timing, monotonicMs }: WorkWat
   /** Since when each cause was seen at every check. */
   const since = new Map<keyof typeof TEXTS, number>();
   /** How long a cause may last: overdue work has waited already, and moves soon after a pause or a jump of the clock. */
-  const patienceMs = { no_worker: timing.notDrainingMs / 3, queue_paused: timing.notDrainingMs, record_damaged: 0 };
+  const patienceMs = {
+    no_worker: timing.notDrainingMs / 3,
+    queue_paused: timing.notDrainingMs,
+    record_damaged: 0,
+  };
 
   return {
     /** Checks once. While Redis does not answer, nothing is known. */

@@ -22,7 +22,7 @@ import { connect } from 'node:net';
 import { delimiter, dirname, join, resolve } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Log } from '../runtime/log.ts';
+import { createProblemLog, type Log } from '../runtime/log.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { repeat } from '../runtime/stopping.ts';
 import { tryOr } from '../runtime/try-or.ts';
@@ -77,7 +77,10 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions) {
   const stopping = new AbortController();
   let current: ChildProcess | undefined;
   let stopped: Promise<void> | undefined;
-  let wasFull = false;
+  let isDown = false;
+  let isFull = false;
+  let failure: unknown;
+  const logProblems = createProblemLog(log, () => performance.now());
   let rewriteInMs = timing.rewriteFirstMs;
 
   const cancel = () => stopping.abort();
@@ -99,12 +102,17 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions) {
     },
   };
 
-  /** Finds a full disk, and logs it once: Redis then exits at each write, and its log cannot say why. */
+  /**
+   * Finds a full disk, and logs it: Redis then exits at each write, and its log cannot say why. It lasts until Redis is
+   * back. Else logs a failed start.
+   */
   function diskProblem(): string | undefined {
     const { bavail, bsize } = statfsSync(folder);
-    const isFull = bavail * bsize < MIN_FREE_BYTES;
-    if (isFull && !wasFull) log.error({ problem: 'disk', folder }, DISK_FULL);
-    wasFull = isFull;
+    isFull = bavail * bsize < MIN_FREE_BYTES || (isFull && isDown);
+    const reason = failure instanceof Error ? failure.message : failure;
+    const text = `Redis could not be started again: ${reason}`;
+    const failed = { name: 'restart', level: 'error', text } as const;
+    logProblems(failure === undefined || isFull ? [] : [failed]);
     return isFull ? DISK_FULL : undefined;
   }
 
@@ -121,13 +129,17 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions) {
   async function supervise(ended: Promise<string>): Promise<void> {
     let reason: string | undefined = await ended;
     while (!stopping.signal.aborted) {
-      const facts = { pid: current?.pid, reason, disk: diskProblem(), logTail: logTail(folder) };
-      if (reason !== undefined) log.warn(facts, 'Redis ended by itself and is started again');
+      isDown = true;
+      const facts = { pid: current?.pid, reason, logTail: logTail(folder) };
+      const isExplained = diskProblem() !== undefined;
+      if (reason !== undefined && !isExplained) log.warn(facts, 'Redis ended by itself and is started again');
       await sleep(timing.restartMs, undefined, { ref: false, signal: stopping.signal }).catch(() => {});
       const again = await start().catch((error: unknown) => {
-        if (!stopping.signal.aborted) log.error({ err: error }, 'Redis could not be started again');
+        failure = error;
         return undefined;
       });
+      isDown = again === undefined;
+      if (!isDown) failure = undefined;
       reason = await again?.ended;
     }
   }

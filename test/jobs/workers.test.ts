@@ -94,6 +94,7 @@ function sweep(changes: Partial<SweeperParts> = {}) {
     alsoDo: async () => {},
     everyMs: 100,
     log,
+    onError: () => {},
     stopping: stopping.signal,
     ...changes,
   });

@@ -61,12 +61,8 @@ test('every metric of the alerts and of the dashboard is one that the program ha
     'up',
     ...readSamples(text).map(({ name }) => name),
     ...[...text.matchAll(/^# TYPE (\w+) gauge/gm)].map(([, name]) => name),
-    ...COMING,
   ]);
   expect(expressions.length).toBeGreaterThan(20);
   const used = [...rules.map(({ expr }) => expr), ...expressions].flatMap(metricsOf).map(({ name }) => name);
   expect(used.filter((name) => !known.has(name))).toEqual([]);
 });
-
-/** Metrics that the program is about to get. */
-const COMING = ['docket_redis_command_duration_seconds_bucket'];

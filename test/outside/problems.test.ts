@@ -1,4 +1,3 @@
-import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { expect, onTestFinished, test } from 'vitest';
@@ -7,10 +6,11 @@ import type { Fault } from '../../demo/wire.ts';
 import { type Outside, openOutside } from '../support/flows/outside.ts';
 import { plain, until } from '../support/flows/reading.ts';
 import { statusDetails } from '../support/flows/status.ts';
-import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
+import { type BotOptions, createWorld, type World } from '../support/flows/world.ts';
 import { scrape } from '../support/metrics.ts';
 import { ALERTS } from '../support/prometheus.ts';
 import type { TestRedis } from '../support/redis.ts';
+import { fill, smallDisk } from '../support/small-disk.ts';
 
 const answers = (status: number): Fault => ({
   kind: 'answer',
@@ -41,8 +41,14 @@ interface Cause extends Blow {
   name: string;
   /** What /docs-status says. */
   status: string;
+  /** What it must not say, since that isn't true. */
+  lie?: RegExp;
+  /** What Ana reads when she then asks for an export. */
+  refusal?: RegExp;
   /** The code in the log, where it says more. */
   code?: string;
+  /** Left out for `error`. */
+  level?: 'warn';
 }
 
 function outside(strike: (parts: Outside) => Promise<void>): Blow {
@@ -70,44 +76,99 @@ async function takeSnapshot({ client }: TestRedis, status: 'ok' | 'err') {
 }
 
 /** Docket's own Redis, on a disk that can be filled. */
-function smallDisk(): Blow {
+function fullDisk(): Blow {
+  let disk: string | undefined;
   let ballast: string;
   return {
     async prepare() {
-      const { path, remove } = temporaryFolder();
-      ballast = join(path, 'ballast');
-      onTestFinished(remove);
-      const { status } = spawnSync('mount', ['-t', 'tmpfs', '-o', 'size=8m', 'tmpfs', path]);
-      if (status !== 0) return undefined;
-      onTestFinished(() => void execFileSync('umount', ['-l', path]));
-      return { dataDir: path };
+      disk = smallDisk();
+      return disk === undefined ? undefined : { dataDir: disk };
     },
     async strike() {
-      // Until there is no room.
-      spawnSync('dd', ['if=/dev/zero', `of=${ballast}`]);
+      ballast = fill(String(disk));
     },
     heal: async () => rmSync(ballast),
   };
 }
 
+/** Docket's user of Redis loses a right, or the keys that it may use. */
+function lacking(lost: string, given: string, what: string): Cause {
+  const setUser = async ({ redis }: World, ...rules: string[]) =>
+    void (await redis.client.acl('SETUSER', 'docket', ...rules));
+  return {
+    async prepare(world) {
+      await setUser(world, ...leastRights);
+      return { env: { REDIS_URL: world.redis.url.replace('redis://', 'redis://docket:password@') } };
+    },
+    strike: (world) => setUser(world, ...lost.split(' ')),
+    heal: (world) => setUser(world, given),
+    name: 'redis_rights',
+    status: `lacks rights (${what}): requests are refused`,
+    lie: NOT_ANSWERING,
+  };
+}
+
+/** Scripts of others keep Redis busy, one after the other. */
+function busy(): Blow {
+  let isBusy = false;
+  let last: Promise<unknown> = Promise.resolve();
+  const script = `local function now() local time = redis.call('TIME') return time[1] * 1000 + time[2] / 1000 end
+    local startedAt = now() while now() - startedAt < 400 do end`;
+  return {
+    async strike({ redis }) {
+      isBusy = true;
+      const other = redis.client.duplicate();
+      const keepBusy = async () => {
+        while (isBusy) await other.eval(script, 0);
+        other.disconnect();
+      };
+      last = keepBusy();
+    },
+    async heal() {
+      isBusy = false;
+      await last;
+    },
+  };
+}
+
+const NOT_ANSWERING = /isn't answering|not answering/;
+
 const causes: Record<string, Cause> = {
+  'no right to eval': lacking('-eval', '+eval', 'eval'),
+  'no right to bzpopmin': lacking('-bzpopmin', '+bzpopmin', 'bzpopmin'),
+  'no right to xadd': lacking('-xadd', '+xadd', 'xadd'),
+  'no right to the keys': {
+    ...lacking('resetkeys ~other:*', '~{docket}:*', "Docket's keys"),
+    refusal: /^My database doesn't let me save your request, so nothing was started/,
+  },
+  'Redis slow': {
+    ...busy(),
+    name: 'redis_slow',
+    status: 'Redis is slow',
+    lie: NOT_ANSWERING,
+    level: 'warn',
+  },
   'Redis full': {
     strike: async ({ redis }) => void (await redis.client.config('SET', 'maxmemory', '1')),
     heal: async ({ redis }) => void (await redis.client.config('SET', 'maxmemory', '0')),
     name: 'redis_full',
     status: 'Redis is full: nothing can be saved',
+    refusal: /^My database is full, so I can't save your request, and nothing was started/,
   },
   'Redis refuses writes': {
     strike: async ({ redis }) => void (await redis.client.config('SET', 'min-replicas-to-write', '1')),
     heal: async ({ redis }) => void (await redis.client.config('SET', 'min-replicas-to-write', '0')),
     name: 'redis_refuses-writes',
     status: 'Redis refuses writes (NOREPLICAS)',
+    refusal: /^My database doesn't let me save your request/,
   },
   'Redis read-only': {
     strike: async ({ redis }) => void (await redis.client.replicaof('127.0.0.1', '9')),
     heal: async ({ redis }) => void (await redis.client.replicaof('NO', 'ONE')),
     name: 'redis_read-only',
     status: 'Redis is a read-only replica',
+    lie: NOT_ANSWERING,
+    refusal: /^(?:My database is read-only right now, so nothing was started|I can't keep track of work)/,
   },
   'Redis without room for its snapshots': {
     async strike({ redis }) {
@@ -123,7 +184,7 @@ const causes: Record<string, Cause> = {
     status: 'Redis refuses writes (MISCONF)',
   },
   "Docket's own Redis, its disk full": {
-    ...smallDisk(),
+    ...fullDisk(),
     name: 'disk',
     status: 'the disk of DATA_DIR is full',
   },
@@ -194,11 +255,15 @@ const timing = {
   problemAfterMs: 200,
   redisPingMs: 50,
   redisCheckMs: 200,
+  redisSlowMs: 3000,
   docsCallMs: 600,
   slackCallMs: 600,
   // A lock that is lost is another problem.
   lockMs: 30_000,
 };
+
+const page = readFileSync(new URL('../../docs/scaling.md', import.meta.url), 'utf8');
+const leastRights = (/^ACL SETUSER docket (.+)$/m.exec(page)?.[1] ?? '').split(' ');
 
 const rules = parse(readFileSync(ALERTS, 'utf8')).groups.flatMap(
   ({ rules }: { rules: { alert: string; expr: string }[] }) => rules,
@@ -207,7 +272,10 @@ const rules = parse(readFileSync(ALERTS, 'utf8')).groups.flatMap(
 test.for(Object.entries(causes))(
   'what keeps people from working is a problem by name, in every place, and over by itself: %s',
   { timeout: 90_000 },
-  async ([, { prepare = async () => ({}), strike, heal, name, status, code }], { skip }) => {
+  async (
+    [, { prepare = async () => ({}), strike, heal, name, status, lie, refusal, code, level = 'error' }],
+    { skip },
+  ) => {
     const world = await createWorld();
     const prepared = await prepare(world);
     if (prepared === undefined) return skip('no disk may be mounted here');
@@ -242,21 +310,30 @@ test.for(Object.entries(causes))(
     // A request that is in order ends that one.
     if (name !== 'clock') await ana.types('#docs', '/docs-export docs.acme.com --version 2');
     await expect.poll(names, { timeout: 20_000 }).toContain(name);
-    expect(await ofMetric()).toEqual([
-      expect.objectContaining({ labels: { name, level: 'error' }, value: 1 }),
-    ]);
+    expect(await ofMetric()).toEqual([expect.objectContaining({ labels: { name, level }, value: 1 })]);
     await expect.poll(summary, { timeout: 20_000 }).toMatch(/^⚠️ Needs attention\n/);
     // Each request that is in order ends that one, so it is back before [Details] is clicked.
     await expect
       .poll(() => says(name === 'clock' ? strikes : undefined), { timeout: 20_000 })
       .toMatch(new RegExp(`Needs attention[^]*${RegExp.escape(status)}`));
+    // Redis answers, even if it refuses all that it is asked.
+    if (name === 'redis_rights')
+      expect(await scrape(bot.port)).toContainEqual(
+        expect.objectContaining({ name: 'docket_redis_up', value: 1 }),
+      );
+    if (lie !== undefined) expect(`${await summary()}\n${await says()}`).not.toMatch(lie);
+    if (refusal !== undefined) {
+      const { ephemeral } = await ana.types('#docs', '/docs-export docs.acme.com --version 4');
+      expect(ephemeral && plain(world.slack.read(ephemeral))).toMatch(refusal);
+    }
     const lines = bot
       .output()
       .split('\n')
       .filter(Boolean)
       .map((line) => JSON.parse(line));
     const ofLog = lines.filter(
-      ({ level, problem }) => level === 50 && problem !== undefined && name.endsWith(problem),
+      ({ level: number, problem }) =>
+        number === (level === 'warn' ? 40 : 50) && problem !== undefined && name.endsWith(problem),
     );
     const logged = expect.objectContaining(code === undefined ? {} : { code });
     expect(ofLog).toEqual(Array.from({ length: struck }, () => logged));

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { createThrottledWarn, type LogLevel, scrub } from '../../src/runtime/log.ts';
+import { createProblemLog, createThrottledWarn, type LogLevel, scrub } from '../../src/runtime/log.ts';
 import { keptLog } from '../support/runtime/log.ts';
 
 const KEY = 'adm_5ecretKey0123';
@@ -121,7 +121,7 @@ describe('repeated trouble', () => {
     return { report, told: () => lines.length, passes };
   }
 
-  test('the same trouble is logged once in a while, however often it comes', () => {
+  test('the same trouble is logged once a minute, however often it comes', () => {
     const { report, told, passes } = aCalmLog();
     for (let times = 0; times < 1000; times++) report(coded('ECONNREFUSED'), 'trouble with Redis');
     expect(told()).toBe(1);
@@ -131,5 +131,24 @@ describe('repeated trouble', () => {
     passes(1);
     report(coded('ECONNREFUSED'), 'trouble with Redis');
     expect(told()).toBe(2);
+  });
+
+  test('a problem is logged when it begins and when it is over, and an error once a minute', () => {
+    const { log, lines } = aLog();
+    let nowMs = 1_000_000;
+    const report = createProblemLog(log, () => nowMs);
+    const full = { name: 'full', level: 'error', text: 'Redis is full' } as const;
+    const slow = { name: 'slow', level: 'warn', text: 'Redis is slow' } as const;
+    // Ten minutes, and nine seconds more.
+    for (let second = 0; second < 609; second += 1, nowMs += 1000) report([full, slow]);
+    for (let second = 0; second < 600; second += 1, nowMs += 1000) report([]);
+    report([full]);
+    const shown = lines.map((line) => {
+      const { level, problem, msg } = JSON.parse(line);
+      return `${level} ${problem} ${msg}`;
+    });
+    const begun = '50 full Redis is full';
+    const over = ['30 full a problem is over', '30 slow a problem is over'];
+    expect(shown).toEqual([begun, '40 slow Redis is slow', ...Array(10).fill(begun), ...over, begun]);
   });
 });

@@ -108,7 +108,11 @@ export function statusMessage(state: SystemState, { isAdmin, details }: StatusRe
     statusLine('Slack', ...healthParts(slack), socket),
     statusLine(
       'My database (Redis)',
-      redisMs === undefined ? 'not answering' : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
+      redisMs === undefined
+        ? isSilent(state) && stopOf(state) === undefined
+          ? 'not answering'
+          : 'see above'
+        : `answers in ${Math.max(1, Math.round(redisMs))} ms`,
     ),
     ...(queues ?? []).map((counts) => statusLine(`Queue ${counts.queue}`, queueText(counts))),
     statusLine(
@@ -137,20 +141,55 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[], is
 }
 
 /** Problems of which [Details] has the text. Those of calls, of Redis and of scopes have lines of their own. */
-const OTHERS = /^(?:clock|disk|slack_signature|queue_paused|record_damaged|key_expires|workspace_\w+)$/;
+const OTHERS = /^(?:clock|slack_signature|queue_paused|record_damaged|key_expires|workspace_\w+)$/;
 
 /** Of more deployments, only the names are shown, because a message has a maximum length. */
 const MAX_DEPLOYMENTS = 10;
 
+/** Problems with which nothing can be saved, as people notice them. */
+const STOPS: Record<string, string> = {
+  redis_full: 'My database is full',
+  'redis_read-only': 'My database is read-only',
+  'redis_refuses-writes': 'My database refuses to save anything',
+  redis_rights: 'My database refuses what I ask',
+  disk: 'My disk is full',
+};
+
+const stopOf = ({ problems }: SystemState) =>
+  problems.map(({ name }) => STOPS[name]).find((text) => text !== undefined);
+
+/** A slow Redis may answer too late for this message. */
+const isSilent = (state: SystemState) =>
+  state.redisMs === undefined &&
+  (textsOf(state, /^redis_slow$/).length === 0 || textsOf(state, /^redis_unreachable$/).length > 0);
+
+/** The lines about Redis and its disk, and whether nothing can be saved. */
+function storeLines(state: SystemState, isFull: boolean): { lines: Part[][]; isOnHold: boolean } {
+  const stop = stopOf(state);
+  const isOnHold = stop !== undefined || isSilent(state);
+  // That Redis is unreachable has a line of its own.
+  const texts = textsOf(state, /^(?:disk$|redis_(?!unreachable))/);
+  const isSlow = texts.length > 0 && texts.length === textsOf(state, /^redis_slow$/).length;
+  const lines: Part[][] = [];
+  if (isOnHold && !(isFull && stop))
+    lines.push([
+      { bold: stop ?? "My database isn't answering" },
+      ': nothing new starts, and running work is on hold.',
+    ]);
+  if (isFull) lines.push(...texts.map((text) => [{ bold: 'My database has a problem' }, `: ${text}`]));
+  else if (isSlow) lines.push([{ bold: 'My database is slow' }, ': everything takes longer.']);
+  else if (texts.length > 0 && !isOnHold) lines.push([{ bold: 'My database has a problem' }, '.']);
+  return { lines, isOnHold };
+}
+
 /** The problems as people notice them; with `isFull`, also the causes, and what admins can do. */
 function problemLines(state: SystemState, isFull: boolean): Part[][] {
   const { docs, slack, missingScopes, rejectedKeys = [], deployments = [], overdue = 0 } = state;
-  // Another line says that Redis is unreachable.
-  const ofRedis = textsOf(state, /^redis_(?!unreachable)/);
+  const { lines: ofStore, isOnHold } = storeLines(state, isFull);
   const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
   const others = [
     ...ofCalls,
-    ...textsOf(state, isFull ? OTHERS : /^(?:clock|disk|slack_signature|queue_paused|record_damaged)$/),
+    ...textsOf(state, isFull ? OTHERS : /^(?:clock|slack_signature|queue_paused|record_damaged)$/),
   ];
   const names = `${listNames(deployments.map(({ deployment, project }) => `${deployment} of ${project}`))}.`;
   const causes = (texts: string[], bold: string, effect: string): Part[][] =>
@@ -164,11 +203,7 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
         .slice(0, 1)
         .map((): Part[] => [{ bold: 'My access to the docs platform is rejected' }, ': nothing new starts.']);
   return toLines([
-    state.redisMs === undefined && [
-      { bold: "My database isn't answering" },
-      ': nothing new starts, and running work is on hold.',
-    ],
-    ...causes(ofRedis, 'My database has a problem', '.'),
+    ...ofStore,
     ...keyLines,
     docs?.answered === false && [
       { bold: "The docs platform isn't answering" },
@@ -203,7 +238,7 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
     ],
     overdue > 0 && [
       { bold: 'Work is stuck' },
-      `: ${countOf(overdue, 'task')} ${overdue === 1 ? 'is' : 'are'} more than a minute overdue. New requests are saved, but run late.`,
+      `: ${countOf(overdue, 'task')} ${overdue === 1 ? 'is' : 'are'} more than a minute overdue.${isOnHold ? '' : ' New requests are saved, but run late.'}`,
     ],
   ]);
 }

@@ -1,4 +1,4 @@
-import type { Log } from '../../runtime/log.ts';
+import { createThrottledWarn, type Log } from '../../runtime/log.ts';
 import { OperatorError } from '../../runtime/operator-error.ts';
 import { repeat } from '../../runtime/stopping.ts';
 import type { Timing } from '../../runtime/timing.ts';
@@ -7,7 +7,9 @@ import { keys } from '../keys.ts';
 import { infoFields, primaryOf, type RedisClient } from './client.ts';
 import { askTime } from './clock.ts';
 import { ANSWER_MS, connectForCheck, type RedisAddress, readRedisUrl } from './connections.ts';
+import { createLatencyWatch } from './latency.ts';
 import { noteReplicas } from './lua.ts';
+import { missingRights } from './rights.ts';
 
 /** The text of each kind, for operators: the problem with its fix. `…` stands for a word of the server. */
 const TEXTS = {
@@ -27,7 +29,9 @@ const TEXTS = {
   database:
     'Redis does not have the database at the end of REDIS_URL. Use one that exists (0 to 15, unless ' +
     'its setting "databases" says otherwise; in a cluster 0 only).',
-  rights: "Docket's user of Redis lacks rights. docs/scaling.md has the line that grants what Docket needs.",
+  rights:
+    "Docket's user of Redis lacks rights (…): requests are refused, and work waits. docs/scaling.md has the line that " +
+    'grants what Docket needs.',
   'too-old': 'Redis … is too old. Docket needs Redis 6.2 or newer, or Valkey.',
   'read-only':
     'Redis is a read-only replica: nothing can be saved, and every request is refused. Point REDIS_URL to the primary; ' +
@@ -48,7 +52,10 @@ const TEXTS = {
     'resumes by itself.',
   'refuses-writes':
     'Redis refuses writes (…): nothing can be saved, and every request is refused. MISCONF is a ' +
-    'full disk, NOREPLICAS too few replicas, NOPERM a missing right. Docket then resumes by itself.',
+    'full disk, NOREPLICAS too few replicas. Docket then resumes by itself.',
+  slow:
+    'Redis is slow: for a minute, more than one in a hundred commands has taken over 200 ms. Check the slow log, the disk ' +
+    'and the memory of Redis, the network, and the load of both machines.',
 };
 
 const OWN_UNREACHABLE =
@@ -66,8 +73,8 @@ export interface RedisProblem {
 }
 
 const problemOf = (kind: RedisProblemKind, word = ''): RedisProblem => ({
-  ...{ kind, level: kind === 'min-replicas' ? 'warn' : 'error' },
-  text: TEXTS[kind].replace('…', word.replace(/[^\w. ,-]/g, '').slice(0, 40)),
+  ...{ kind, level: kind === 'min-replicas' || kind === 'slow' ? 'warn' : 'error' },
+  text: TEXTS[kind].replace('…', word.replace(/[^\w. ,'-]/g, '').slice(0, 50)),
 });
 
 /** Problems that pass by themselves, or with which requests are still accepted. */
@@ -77,6 +84,7 @@ const PASSING: readonly RedisProblemKind[] = [
   'min-replicas',
   'full',
   'refuses-writes',
+  'slow',
 ];
 
 /** Returns whether Docket refuses to start with a problem, since it does not pass by itself. */
@@ -98,7 +106,8 @@ export function problemsOf(info: Record<string, string>, address: RedisAddress):
     isTooOld(version) && problemOf('too-old', version),
     isReadOnlyReplica(info) && problemOf('read-only'),
     policy !== 'noeviction' && problemOf('eviction', policy),
-    info.aof_enabled === '0' && problemOf('volatile'),
+    // While Redis loads its file, it says that it has none.
+    info.aof_enabled === '0' && info.loading !== '1' && problemOf('volatile'),
     hasReplicas && info.min_slaves_good_slaves === undefined && problemOf('min-replicas'),
   ].filter((problem) => problem !== false);
 }
@@ -115,7 +124,7 @@ const isReadOnlyReplica = (info: Record<string, string>): boolean =>
 /** Returns the problem behind a write error; undefined for errors that a check reports or that pass quickly. */
 function problemOfWrite(error: unknown): RedisProblem | undefined {
   const code = /^[A-Z]{2,20}\b/.exec(textOf(error))?.[0];
-  if (code === undefined || /^(?:READONLY|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/.test(code))
+  if (code === undefined || /^(?:READONLY|NOPERM|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/.test(code))
     return undefined;
   return code === 'OOM' ? problemOf('full') : problemOf('refuses-writes', code);
 }
@@ -124,7 +133,6 @@ function problemOfWrite(error: unknown): RedisProblem | undefined {
 const REFUSALS: [pattern: RegExp, kind: RedisProblemKind, word?: string][] = [
   [/\b(?:WRONGPASS|NOAUTH|DENIED|ERR invalid password|ERR AUTH)/, 'password'],
   [/DB index is out of range|invalid DB index|SELECT is not allowed/, 'database'],
-  [/NOPERM/, 'rights'],
   [/CERT|UNABLE_TO_VERIFY|UNABLE_TO_GET_ISSUER/, 'certificate'],
   [/No such master with that name|got an invalid reply: null/, 'address', 'sentinels without such a primary'],
   [/unknown command .?sentinel/i, 'address', 'no sentinel'],
@@ -136,11 +144,22 @@ const REFUSALS: [pattern: RegExp, kind: RedisProblemKind, word?: string][] = [
   ],
 ];
 
+/** Returns the problem of a user without the rights to these commands, or to `keys`; the first two are named. */
+function rightsProblem(missing: readonly string[]): RedisProblem {
+  const named = missing
+    .slice(0, 2)
+    .map((name) => (name === 'keys' ? "Docket's keys" : name.replace('|', ' ')));
+  const rest = missing.length - named.length;
+  return problemOf('rights', named.join(', ') + (rest > 0 ? ` and ${rest} more` : ''));
+}
+
 /** Returns the problem behind the errors of a new connection. */
 function problemOfError(errors: readonly unknown[], address: RedisAddress): RedisProblem {
   const texts = errors.map(textOf);
   for (const [pattern, kind, word] of REFUSALS)
     if (texts.some((text) => pattern.test(text))) return problemOf(kind, word);
+  const denied = texts.find((text) => text.includes('NOPERM'));
+  if (denied !== undefined) return rightsProblem([/the '([\w|-]{1,40})'/.exec(denied)?.[1] ?? 'keys']);
   if ('socketPath' in address) return { ...problemOf('unreachable'), text: OWN_UNREACHABLE };
   const code = texts.map((text) => /\bE[A-Z]{4,}/.exec(text)?.[0]).find((found) => found !== undefined);
   return problemOf('unreachable', code ?? 'no answer');
@@ -153,7 +172,10 @@ function textOf(error: unknown): string {
   return lastNodeError === undefined ? own : `${own} ${textOf(lastNodeError)}`;
 }
 
-/** Checks Redis over a new connection. Returns its problems, and its version if it answers. Never rejects. */
+/**
+ * Checks Redis over a new connection, also the rights of Docket's user, and changes nothing. Returns its problems, and
+ * its version if it answers. Never rejects.
+ */
 export async function checkRedis(address: RedisAddress) {
   const errors: unknown[] = [];
   const client = connectForCheck(address, (error) => errors.push(error));
@@ -164,8 +186,11 @@ export async function checkRedis(address: RedisAddress) {
     const info = infoFields(await withTimeout(ANSWER_MS, redis.info()));
     // A failed SELECT does not end the connection, which then continues in database 0.
     if (errors.length > 0) throw errors[0];
+    // An error of these would end the connection, see `reconnectOnError`.
+    const isPrimary = !isReadOnlyReplica(info) && info.loading !== '1';
+    const missing = isPrimary ? await withTimeout(ANSWER_MS, missingRights(redis)) : [];
     return {
-      problems: problemsOf(info, address),
+      problems: [...problemsOf(info, address), ...(missing.length > 0 ? [rightsProblem(missing)] : [])],
       version: info.valkey_version ? `Valkey ${info.valkey_version}` : `Redis ${info.redis_version}`,
     };
   } catch (error) {
@@ -179,8 +204,12 @@ interface RedisWatchParts {
   address: RedisAddress;
   /** The names in REDIS_ALLOW. */
   allow: readonly string[];
-  timing: Pick<Timing, 'redisPingMs' | 'redisCheckMs'>;
+  timing: Pick<Timing, 'redisPingMs' | 'redisCheckMs' | 'redisSlowMs'>;
   monotonicMs: () => number;
+  /** Called with the duration of each answer of the connections, in milliseconds. */
+  onAnswer: (ms: number) => void;
+  /** Whether the disk of Docket's own Redis is full, which is a problem of its own and explains all others. */
+  isDiskFull?: (() => boolean) | undefined;
   log: Log;
   /** Once it is aborted, Redis is not checked again. */
   stopping: AbortSignal;
@@ -189,13 +218,21 @@ interface RedisWatchParts {
 /** How long a ping may be unanswered before Redis is checked over a new connection. */
 const PONG_MS = 1000;
 
+const MAX_UNEXPLAINED = 10;
+
 /** Watches the Redis of one process: pings its connections, and checks Redis itself over new ones. */
 export function createRedisWatch(parts: RedisWatchParts) {
-  const { address, allow, timing, monotonicMs, log, stopping } = parts;
+  const { address, allow, timing, monotonicMs, onAnswer: observe, log, stopping } = parts;
+  const { isDiskFull = () => false } = parts;
   const connections: RedisClient[] = [];
+  const latency = createLatencyWatch({ slowMs: timing.redisSlowMs, monotonicMs, observe });
+  const warn = createThrottledWarn(log, monotonicMs);
   let problems: readonly RedisProblem[] = [];
   let checkedAtMs = Number.NEGATIVE_INFINITY;
   let wasHealthy = true;
+  let wasSlow = false;
+  /** Errors until the next check, which may find a problem that explains them. */
+  const unexplained: Error[] = [];
 
   /** Returns whether a connection reaches a primary, and records whether that has replicas. */
   async function ping(connection: RedisClient): Promise<boolean> {
@@ -215,28 +252,32 @@ export function createRedisWatch(parts: RedisWatchParts) {
     return problem ? [problem] : [];
   }
 
-  /** Replaces `problems` by the newly found ones that are not allowed, and logs the changes. */
+  /** With these, Redis takes commands, so they explain no error. */
+  const isHarmless = ({ kind, level }: RedisProblem) =>
+    level === 'warn' || ['eviction', 'volatile', 'too-old'].includes(kind);
+  const isExplained = () => problems.some((problem) => !isHarmless(problem)) || isDiskFull();
+
+  /** Replaces `problems` by the newly found ones that are not allowed. */
   function updateProblems(found: readonly RedisProblem[]) {
     checkedAtMs = monotonicMs();
     if (stopping.aborted) return;
-    const before = problems;
-    problems = found.filter((problem) => !isAllowed(problem, allow));
-    const isIn = (list: readonly RedisProblem[], kind: string) => list.some((one) => one.kind === kind);
-    for (const problem of problems)
-      if (!isIn(before, problem.kind)) log[problem.level]({ problem: problem.kind }, problem.text);
-    for (const { kind } of before)
-      if (!isIn(problems, kind)) log.info({ problem: kind }, 'a problem of Redis is over');
+    problems = isDiskFull() ? [] : found.filter((problem) => !isAllowed(problem, allow));
   }
 
   async function check() {
     const answers = await Promise.all(connections.map(ping));
     const isHealthy = answers.every(Boolean);
-    const isDue = monotonicMs() - checkedAtMs >= timing.redisCheckMs;
-    if (!isHealthy || !wasHealthy || isDue) {
+    const isDue = unexplained.length > 0 || monotonicMs() - checkedAtMs >= timing.redisCheckMs;
+    const isSlow = latency.isSlow();
+    if (!isHealthy || !wasHealthy || isDue || isSlow !== wasSlow) {
+      // Those that come during this check wait for the next one.
+      const errors = unexplained.splice(0);
       const [checked, refused] = await Promise.all([checkRedis(address), findRefusedWrite()]);
-      updateProblems([...checked.problems, ...refused]);
+      updateProblems([...checked.problems, ...refused, ...(isSlow ? [problemOf('slow')] : [])]);
+      if (!isExplained()) for (const error of errors) warn(error, 'trouble with Redis');
     }
     wasHealthy = isHealthy;
+    wasSlow = isSlow;
   }
 
   return {
@@ -258,11 +299,17 @@ export function createRedisWatch(parts: RedisWatchParts) {
         () => check().catch(logFailure),
       );
     },
-    /** Pings this connection from now on. */
+    /** Pings this connection and times its answers from now on. */
     add(connection: RedisClient) {
       connections.push(connection);
+      latency.add(connection);
       // The first write has to know whether there are replicas.
       connection.once('ready', () => void ping(connection));
+    },
+    /** Has Redis checked with the next ping, and logs this error unless a problem explains it. */
+    report(error: Error) {
+      if (isExplained()) return log.debug({ err: error }, 'trouble with Redis');
+      if (unexplained.length < MAX_UNEXPLAINED) unexplained.push(error);
     },
     /** Returns the problems of the last check, without those in REDIS_ALLOW. */
     problems: (): readonly RedisProblem[] => problems,

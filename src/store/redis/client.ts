@@ -1,4 +1,4 @@
-import { Cluster, Command, type Redis } from 'ioredis';
+import { Cluster, Command, type Redis, ReplyError } from 'ioredis';
 import { keys } from '../keys.ts';
 
 /** A connection to one Redis, possibly through Sentinel, or to a cluster. */
@@ -20,3 +20,12 @@ export const infoFields = (info: string): Record<string, string> =>
       return at < 1 || line.startsWith('#') ? [] : [[line.slice(0, at), line.slice(at + 1)]];
     }),
   );
+
+/**
+ * Returns the word with which Redis refused a command, such as `OOM`, since it cannot take it as it is now; undefined for
+ * all other errors. In a script's error, the word may be anywhere.
+ */
+export const refusalOf = (error: unknown): string | undefined =>
+  error instanceof ReplyError
+    ? /\b(?:OOM|READONLY|NOPERM|MISCONF|NOREPLICAS|UNBLOCKED)\b/.exec((error as Error).message)?.[0]
+    : undefined;

@@ -285,6 +285,34 @@ const states: Record<string, Partial<SystemState>> = {
     deployments: Array.from({ length: 17 }, (_, at) => ({ ...rejects, deployment: `site-${at + 1}` })),
   },
   'work stands still': { overdue: 12 },
+  'the database is full': {
+    overdue: 12,
+    problems: [
+      { name: 'redis_full', text: 'Redis is full: nothing can be saved, and every request is refused.' },
+    ],
+  },
+  'the database is read-only': {
+    redisMs: undefined,
+    overdue: undefined,
+    problems: [{ name: 'redis_read-only', text: 'Redis is a read-only replica: nothing can be saved.' }],
+  },
+  'the database refuses writes': {
+    problems: [
+      { name: 'redis_refuses-writes', text: 'Redis refuses writes (MISCONF): nothing can be saved.' },
+    ],
+  },
+  'the database refuses me': {
+    redisMs: undefined,
+    problems: [{ name: 'redis_rights', text: "Docket's user of Redis lacks rights (xadd)." }],
+  },
+  'the disk is full': { problems: [{ name: 'disk', text: 'The disk of DATA_DIR is full.' }] },
+  'the database is slow': {
+    redisMs: undefined,
+    problems: [{ name: 'redis_slow', text: 'Redis is slow. Check its disk.' }],
+  },
+  'the database drops keys': {
+    problems: volatile.map(({ kind, text }) => ({ name: `redis_${kind}`, text })),
+  },
   'one thing stands still': { overdue: 1 },
   'nothing asked yet': {
     docs: undefined,

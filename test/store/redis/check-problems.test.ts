@@ -15,6 +15,7 @@ test.each([
   [{ server_mode: 'cluster' }, ['address!']],
   [{ maxmemory_policy: 'allkeys-lru' }, ['eviction!']],
   [{ aof_enabled: '0' }, ['volatile!']],
+  [{ aof_enabled: '0', loading: '1' }, []],
   [{ redis_version: '6.0.16' }, ['too-old!']],
   [{ redis_version: '6.2.0' }, []],
   [{ redis_version: '10.0.1' }, []],

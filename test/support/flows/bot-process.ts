@@ -34,8 +34,9 @@ function killAtCommand(moment: string) {
   const send = Redis.prototype.sendCommand;
   let count = 0;
   Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
-    // INFO is the watch over Redis, and HELLO a connection that begins: both come at any time.
-    if (this.options.commandTimeout === undefined || ['info', 'hello'].includes(command.name))
+    // INFO is the watch over Redis, and HELLO a connection that begins: both come at any time, as does a check.
+    const { commandTimeout, lazyConnect } = this.options;
+    if (commandTimeout === undefined || lazyConnect || ['info', 'hello'].includes(command.name))
       return send.call(this, command, ...rest);
     count += 1;
     const now = count === Number(at);
