@@ -34,17 +34,17 @@ const outages: Record<string, Outage> = {
   'Redis full': {
     strike: (world) => configure(world, 'maxmemory', '1'),
     heal: (world) => configure(world, 'maxmemory', '0'),
-    lines: ['50 full'],
+    lines: ['50 redis_full'],
   },
   'Redis read-only': {
     strike: ({ redis }) => redis.client.replicaof('127.0.0.1', '9'),
     heal: ({ redis }) => redis.client.replicaof('NO', 'ONE'),
-    lines: ['50 read-only'],
+    lines: ['50 redis_read-only'],
   },
   'Redis without replicas': {
     strike: (world) => configure(world, 'min-replicas-to-write', '1'),
     heal: (world) => configure(world, 'min-replicas-to-write', '0'),
-    lines: ['50 refuses-writes'],
+    lines: ['50 redis_refuses-writes'],
   },
   "the disk of Docket's own Redis full": fullDisk(),
 };
