@@ -128,6 +128,9 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
       const call: CallRecord | undefined = json === null ? undefined : JSON.parse(json);
       return call !== undefined && 'result' in call ? call : undefined;
     },
+    /** Whether such a call was begun. Without a result, it may have happened. */
+    callBegan: async (runId: string, step: string): Promise<boolean> =>
+      (await redis.hexists(keys.run(runId), fieldOf(step))) === 1,
     /** Deletes the result of a call that no step asks for any more. */
     async forgetCall(runId: string, step: string): Promise<void> {
       await redis.hdel(keys.run(runId), fieldOf(step));

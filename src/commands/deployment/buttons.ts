@@ -139,13 +139,16 @@ const findNewer = (run: UpdateRun, caller: Caller, tools: CommandTools): Promise
   tools.intake.read(caller, async ({ runs }) => {
     const [latest, taken] = await Promise.all([latestAlias, takenAlias].map((of) => runs.byAlias(of(run))));
     const had = hadIn(taken);
+    const load = async (attempt = '') => (await runs.loadAll([updateOf(attempt)], updateRun))[0];
     const found: NonNullable<UpdateRun['newer']>[] = [];
-    for (const attempt of new Set([latest, had])) {
+    const before = (await load(latest))?.overtakes;
+    for (const attempt of new Set([latest, before, had])) {
       // A version that was replaced before stays the older one.
       const isNewer = run.newer !== undefined || (attempt ?? '') > attemptName(run);
       if (attempt === undefined || updateOf(attempt) === run.id || !isNewer) continue;
-      const [other] = await runs.loadAll([updateOf(attempt)], updateRun);
-      if (other && (attempt === had || mayTake(other))) found.push({ attempt, label: labelOf(other) });
+      const other = await load(attempt);
+      const isPossible = attempt === before ? other?.state === 'unknown' : other && mayTake(other);
+      if (other && (attempt === had || isPossible)) found.push({ attempt, label: labelOf(other) });
     }
     // While one is on its way, the deployment has another.
     return found[0] && { ...found[0], label: found.map(({ label }) => label).join(' or ') };

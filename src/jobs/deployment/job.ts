@@ -141,6 +141,8 @@ async function makeWay(run: UpdateRun, context: JobContext) {
   const other = isFirst ? await runs.byAlias(latestAlias(run)) : await findHad(run, context);
   if (other === undefined || (isFirst ? other === attemptName(run) : updateOf(other) === run.id))
     return undefined;
+  // A start that may have left is a question, until the deployment has another export.
+  if (isFirst && (await context.callBegan(run.id, dispatchStep(run)))) return undefined;
   if (isFirst) return endSuperseded(run, other, context);
   // It is due as soon as the deployment has this export again.
   return save(advance(run, { state: 'notified', renewAtMs: now() }, now()));

@@ -353,6 +353,22 @@ test('a question ends once a newer export was sent, whenever the process dies th
   expect(wasStruck).toBeGreaterThan(5);
 });
 
+test('a start that may have left stays a question if a later export is refused', async () => {
+  const dispatch = async () => expect.fail('it starts twice');
+  const target = { kind: 'github', dispatch } as unknown as DeploymentApi;
+  const context = processOf(target, platform());
+  const begun: UpdateRun = { ...first, state: 'notifying' };
+  for (const update of [begun, second]) await context.runs.accept(update);
+  const intent = JSON.stringify({ token: 'of a process that died', sinceMs: NOW_MS });
+  await redis.client.hset(keys.run(first.id), `call:${dispatchStep(begun)}`, intent);
+  const refusing = { kind: 'webhook', includeLink: true, send: async () => ({ kind: 'refused', text: '' }) };
+  await stepAll(processOf(refusing as unknown as DeploymentApi, platform()), second);
+  clock.ms += 13_000;
+  await stepAll(context, first);
+  clock.ms = NOW_MS;
+  expect(await statesOf(context)).toEqual(['unknown', 'refused']);
+});
+
 test('an update that was superseded before it was sent again is not replaced by one that is refused', async () => {
   const taking = processOf(receiver(() => 'delivered').target, platform());
   for (const update of [first, second]) await taking.runs.accept(update);

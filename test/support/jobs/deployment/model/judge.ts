@@ -62,7 +62,8 @@ export function createJudge(engine: Engine, receivers: ReadonlyMap<string, Recei
   function checkOrder(name: string, next: Taken, before: Taken | undefined) {
     outside.say(`${name} takes ${next.version}`);
     unsure.delete(name);
-    if (before === undefined || before === next) return;
+    // A start that came late, and the second one, which somebody asked for in between.
+    if (before === undefined || before.version === next.version) return;
     // A later request for it has not arrived yet.
     const sent = asksFor(name, before.version).filter(({ atMs }) => atMs <= before.atMs);
     const beforeMs = sent.at(-1)?.atMs ?? 0;
@@ -121,7 +122,8 @@ export function createJudge(engine: Engine, receivers: ReadonlyMap<string, Recei
     if (claim === 'pending') return problem(`${firstLine(line)} for ever`);
     if (unsure.has(name) || !serves?.isConfirmed) return;
     // The answer was lost on Docket's side, and it says so.
-    if (!isServed && lineOf(name, serves.version)?.claim === 'unclear') return;
+    const served = lineOf(name, serves.version)?.claim ?? '';
+    if (!isServed && ['unclear', 'left'].includes(served)) return;
     const isWrong = isServed ? ['replaced', 'failed'].includes(claim) : PRESENT.includes(claim);
     if (isWrong) problem(`(a) ${firstLine(line)}, but ${name} has ${serves.version}`);
   }
