@@ -16,7 +16,7 @@ import { connectRole, type RoleParts } from './role.ts';
 import { createChangeSaver } from './runtime/cached.ts';
 import { rejectWhenStopping, repeat } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { workspaceGoneText } from './server/health.ts';
+import { expiryText, workspaceGoneText } from './server/health.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createChannels } from './slack/lookups.ts';
@@ -133,7 +133,14 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       await alertOfDeployments(teamId(), troubles.known());
     }
     parts.health.addProblems(() =>
-      expiring().map((text) => workspace.problemHere({ name: 'key_expires', level: 'warn', text })),
+      expiring().map((key) =>
+        workspace.problemHere({
+          name: 'key_expires',
+          level: 'warn',
+          text: expiryText(key),
+          of: key.variable,
+        }),
+      ),
     );
     return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
   }

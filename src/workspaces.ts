@@ -72,9 +72,9 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
   });
   /** A problem of this workspace alone. */
   const problemHere = (problem: Problem): Problem => ({
+    of: slackPart,
     ...problem,
     text: problem.text + where,
-    of: slackPart,
   });
   health.addProblems(() => {
     const scopes = slack.missingScopes().join(', ');

@@ -17,8 +17,9 @@ const WITHOUT_ROW = [
   'Check the plan (exports need Enterprise)',
   'Put a key that it takes into its file',
   'Set a key that it takes, and restart Docket.',
+  'Check …, its scope connections:write',
+  'Check the network, the proxy and status.slack.com; Docket keeps trying.',
   'The metrics are for this machine',
-  'more than the app has',
   'Its last log lines, in …:',
   'Run "redis-cli CONFIG SET appendonly yes"',
 ];

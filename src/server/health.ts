@@ -46,6 +46,10 @@ export const slackTexts = (token: string) => ({
     'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
 });
 
+/** The problem of a key or a token, by its setting, with an end on this day. */
+export const expiryText = ({ variable, day, isOver }: { variable: string; day: string; isOver: boolean }) =>
+  `${variable} ${isOver ? 'expired' : 'expires'} on ${day}. Create a new one, and set it with its date.`;
+
 /** The problem of an app that was installed without these scopes. */
 export const scopeText = (scopes: string) =>
   `The app lacks ${scopes}, so what needs it fails. Replace its manifest by manifest.yml, and install it again.`;

@@ -71,7 +71,9 @@ export function retryOf(
   if (!isLimited && kind !== 'unclear' && kind !== 'unreachable' && kind !== 'token') return undefined;
   const failures = isLimited ? before : before + 1;
   // A problem says how long Slack is away; each message is logged once.
-  log[failures === 1 ? 'warn' : 'debug']({ ...about, kind, code, method, failures }, 'Slack call failed');
+  const line = { ...about, kind, code, method, failures };
+  if (failures === 1) log.warn(line, 'Slack call failed');
+  else log.debug(line, 'Slack call failed');
   onRetry?.();
   if (isLimited) return { inMs: retryAfterMs ?? DEFAULT_RETRY_AFTER_MS, failures };
   const pauseMs = backoffMs(timing, failures, random());

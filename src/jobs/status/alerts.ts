@@ -102,14 +102,13 @@ export function createAlerts(parts: AlertParts) {
       });
     },
 
-    /** Returns a sentence for each key and token that expires within a week. */
-    expiring: (): string[] =>
+    /** Returns the keys and tokens that expire within a week, or have expired. */
+    expiring: (): { variable: string; day: string; isOver: boolean }[] =>
       [...keys, ...tokens.values()].flatMap((key) => {
         const { variable, expires = '' } = key;
         const leftMs = Date.parse(expires) - now();
         if (!(leftMs <= WARNED_DAYS * DAY_MS) || isRenewed(key)) return [];
-        const ends = leftMs > -DAY_MS ? 'expires' : 'expired';
-        return [`${variable} ${ends} on ${expires}. Create a new one, and set it with its date.`];
+        return [{ variable, day: expires, isOver: leftMs <= -DAY_MS }];
       }),
 
     /** Alerts the admins of the problems of their projects' deployments, once each. */
