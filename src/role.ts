@@ -85,8 +85,8 @@ export async function createRoleParts(
   );
   void repeat(
     stopping,
-    () => timing.problemCheckMs,
-    async () => health.logChecks(),
+    () => timing.redisPingMs,
+    async () => health.logAll(),
   );
   const { otelExporterOtlpEndpoint: collector } = settings;
   const { tracing, telemetry, close } = await startOpenTelemetry(collector, { ...about, log });

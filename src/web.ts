@@ -11,6 +11,7 @@ import { enqueueRun } from './jobs/index.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createReceiptClock } from './runtime/receipt.ts';
+import { repeat } from './runtime/stopping.ts';
 import { claimMsOf } from './runtime/timing.ts';
 import { version } from './runtime/version.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
@@ -46,7 +47,11 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
   const synced = parts.clock.startSync(redis);
   await withTimeout(TIME_MS, synced).catch(() => {});
   // In the role `all`, its worker does this.
-  if (settings.role === 'web') parts.health.shareIn(stores.health, parts.onRedisError);
+  if (settings.role === 'web') {
+    parts.health.shareIn(stores.health, parts.onRedisError);
+    const probe = () => Promise.all(parts.workspaces.map((one) => one.probe()));
+    void repeat(closers.stopping, () => parts.timing.problemCheckMs, probe);
+  }
   closers.add(() => Promise.all(apps.map((app) => app.stop())));
   await Promise.all(apps.map((app) => app.start()));
 }
@@ -72,6 +77,8 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
     claimMs: claimMsOf(timing),
   });
   const workspaceUrl = () => slack.current()?.url;
+  const others = parts.workspaces.filter((one) => one !== workspace);
+  const isOfOthers = (of = '') => others.some((one) => of === one.slackPart || of === pathOf(one.name));
   const features: FeatureContext = { ...stores, outbox, isPublic, workspaceUrl };
   const systemStatus = createSystemStatus({
     settings: { projects, limits, timing },
@@ -82,7 +89,8 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
     known: () => ({
       ...{ version, role: settings.role, upSinceMs },
       snapshots: parts.health.snapshots(),
-      problems: parts.health.problems(),
+      // Those of the other workspaces are nobody's business here.
+      problems: parts.health.problems().filter(({ of }) => !isOfOthers(of)),
       missingScopes: slack.missingScopes(),
       connected: connected(),
       // `everyone` as admin counts for nobody: a message to all would be noise.
@@ -147,6 +155,10 @@ function createBolt(
   return bolt;
 }
 
+/** Where Slack's requests of a workspace arrive. */
+const pathOf = (workspace: string | undefined) =>
+  workspace === undefined ? '/slack/events' : (`/slack/${workspace}/events` as const);
+
 /** Returns a receiver for Socket Mode if there is a token for it, else for HTTP. */
 async function createReceiver(
   { slackApiUrl: apiUrl, proxies }: Settings,
@@ -167,7 +179,7 @@ async function createReceiver(
   }
   if (signingSecret === undefined) throw new SettingsError(['SLACK_SIGNING_SECRET is missing.']);
   const { secret, name } = signingSecret;
-  const path = workspace === undefined ? '/slack/events' : (`/slack/${workspace}/events` as const);
+  const path = pathOf(workspace);
   const app = { signingSecret: secret, secretName: name };
   const receiver = createHttpReceiver({ ...parts, ...app, path, log, now: parts.machineMs });
   return { receiver, connected: () => undefined };

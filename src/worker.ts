@@ -24,7 +24,7 @@ import { createOutbox } from './slack/outbox.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
-import { type LastCall, type Workspace, workspaceIndex } from './workspaces.ts';
+import { type LastCall, probeAfterMs, type Workspace, workspaceIndex } from './workspaces.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -132,16 +132,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       await remindOfExpiry(teamId());
       await alertOfDeployments(teamId(), troubles.known());
     }
-    parts.health.addProblems(() =>
-      expiring().map((key) =>
-        workspace.problemHere({
-          name: 'key_expires',
-          level: 'warn',
-          text: expiryText(key),
-          of: key.variable,
-        }),
-      ),
-    );
+    parts.health.addProblems(() => {
+      const text = expiring().map(expiryText).join(' ');
+      return text === '' ? [] : [workspace.problemHere({ name: 'key_expires', level: 'warn', text })];
+    });
     return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
   }
 
@@ -175,16 +169,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  /** Asks whether Slack and the platform are there, if nobody has called them for a while, or the last call failed. */
-  async function probe() {
-    const isDue = ({ lastCall }: { lastCall: () => LastCall }) => {
-      const { atMs, isFailed } = lastCall();
-      return parts.monotonicMs() - atMs >= (isFailed ? timing.probeMs / 4 : timing.probeMs);
-    };
-    const quiet = parts.workspaces.filter(isDue).map(({ slack }) => slack.identity());
-    const keys = [...docsApis.values()].filter(isDue).map(({ probe }) => probe());
-    await Promise.allSettled([...quiet, ...keys]);
-  }
+  const probes = [...parts.workspaces, ...docsApis.values()];
+  const probe = () => Promise.all(probes.map((one) => one.probe()));
   void repeat(stopping, () => timing.problemCheckMs, probe);
 
   const findDeployment: JobContext['deployment'] = (...names) =>
@@ -204,9 +190,8 @@ const NO_JOB = 'docket-is-it-there';
 /** The platform's API with the key of one project. */
 interface PlatformCalls {
   api: DocsApi;
-  /** Any answer but a refusal of the key, a limit or a failure proves that it works. */
-  probe: () => Promise<unknown>;
-  lastCall: () => LastCall;
+  /** Asks whether the platform is there, if nobody has called it for a while. Any answer but a refusal or a failure proves it. */
+  probe: () => Promise<void>;
 }
 
 function createDocsApis(
@@ -236,11 +221,12 @@ function createDocsApis(
         metrics.docsCalls.observe({ operation, outcome: error ?? 'ok' }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error ?? 'ok');
         const keyId = keyIdOf(project);
-        if (error === undefined || error === 'key_rejected') watchKey(keyId, error === undefined);
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (error === 'aborted') return;
         const call = { of: name, operation, keyId };
         const problem = docsProblemOf(request, project);
+        const isAccepted = problem === undefined && error !== 'forbidden' && request.isOwn;
+        if (isAccepted || error === 'key_rejected') watchKey(keyId, isAccepted);
         lastCalls.set(keyId, {
           atMs: monotonicMs(),
           isFailed: problem !== undefined && problem.name !== 'docs_limited',
@@ -253,11 +239,14 @@ function createDocsApis(
         health.record('docs', status !== undefined && ![502, 503, 504].includes(status));
       },
     });
-    const probe = () => api.getExport({ jobId: NO_JOB });
-    return [
-      name,
-      { api, probe, lastCall: () => lastCalls.get(keyId) ?? { atMs: 0, isFailed: true } },
-    ] as const;
+    async function probe() {
+      const last = lastCalls.get(keyId);
+      if (last && monotonicMs() - last.atMs < probeAfterMs(last, timing)) return;
+      // Projects may share a key.
+      lastCalls.set(keyId, { isFailed: last?.isFailed ?? false, atMs: monotonicMs() });
+      await api.getExport({ jobId: NO_JOB }).catch(() => {});
+    }
+    return [name, { api, probe }] as const;
   });
   // The answer of an open call is then lost; the next process asks a person, or polls again.
   closers.add(() => withTimeout(CLOSE_MS, Promise.all(apis.map(([, { api }]) => api.close()))));

@@ -36,6 +36,10 @@ export interface LastCall {
   isFailed: boolean;
 }
 
+/** How long after a call the next one may be made only to see whether the other side is there. */
+export const probeAfterMs = ({ isFailed }: LastCall, { probeMs }: Pick<Timing, 'probeMs'>) =>
+  isFailed ? probeMs / 4 : probeMs;
+
 /** One workspace: Docket's app there, and everything that must not be mixed with another workspace. */
 export type Workspace = ReturnType<typeof createWorkspace>;
 
@@ -72,9 +76,9 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
   });
   /** A problem of this workspace alone. */
   const problemHere = (problem: Problem): Problem => ({
-    of: slackPart,
     ...problem,
     text: problem.text + where,
+    of: slackPart,
   });
   health.addProblems(() => {
     const scopes = slack.missingScopes().join(', ');
@@ -92,7 +96,11 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     slack,
     slackPart,
     problemHere,
-    lastCall: () => lastCall,
+    /** Asks whether Slack is there, and which scopes the app has, if nobody has called it for a while. */
+    async probe() {
+      if (monotonicMs() - lastCall.atMs >= probeAfterMs(lastCall, timing))
+        await slack.identity().catch(() => {});
+    },
     channelIds,
     postEphemeral: (...[responseUrl, content, timeoutMs]: Parameters<typeof postEphemeral>) =>
       postEphemeral(responseUrl, channelIds.inContent(content), timeoutMs),

@@ -71,7 +71,7 @@ test('requests that are not signed with the secret are a problem in /readyz unti
     {
       name: 'slack_signature',
       level: 'error',
-      text: "A request isn't signed with SLACK_SIGNING_SECRET. If no command works, copy the secret again; else somebody tries your address.",
+      text: "A request isn't signed with SLACK_SIGNING_SECRET. If no command works, copy the secret again. If commands work, the request isn't from Slack: do nothing.",
     },
   ]);
   expect((await posts(SECRET)).status).toBe(200);

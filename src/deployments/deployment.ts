@@ -88,7 +88,7 @@ export function createDeployments(
           const failure = { isFinal: happened === 'no' && !retryable, status, reason };
           // One of its limits says nothing about the workflow. It may be a 403, too.
           const isLimit = retryable && (status === 403 || status === 429);
-          if (!isLimit || of === 'check') ended({ of, failure });
+          if (!isLimit) ended({ of, failure });
           throw error;
         }
       };

@@ -20,6 +20,9 @@ interface TroubleParts {
   connectionFix: (code: string, what: string) => string | undefined;
 }
 
+/** Answers of a receiver that are about the webhook, whatever the export. */
+const ABOUT_WEBHOOK = [401, 403, 404, 410];
+
 const nameOf = (project: string, deployment: string) => `${project} ${deployment}`;
 
 /** What nobody confirms for an hour is over, since nobody calls a deployment in between. */
@@ -54,7 +57,7 @@ function textOf({ name, reason, fix }: DeploymentTrouble, project: string, deplo
     return `The workflow of deployment ${deployment} of project ${project} has failed twice in a row. ${fix}`;
   return name === 'deployment_refused'
     ? `The deployment ${deployment} of project ${project} rejects exports (${reason}). ${fix}`
-    : `The deployment ${deployment} of project ${project} can't be reached (${reason}). ${fix}`;
+    : `The deployment ${deployment} of project ${project} takes no exports (${reason}). ${fix}`;
 }
 
 /**
@@ -84,7 +87,11 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     const before = last && isRecent(last, now()) ? last : undefined;
     if (failure === undefined) {
       // The repository may be there although its workflow cannot be started.
-      const isOver = of === 'send' || before?.check === 'same' || before?.name === 'deployment_unreachable';
+      const isOver =
+        of === 'send' ||
+        before?.check === 'same' ||
+        before?.name === 'deployment_unreachable' ||
+        !before?.isProblem;
       if (before && isOver) await store.end(name);
       else if (before && of === 'check') await store.save(name, { ...before, check: 'blind' });
       return;
@@ -92,6 +99,8 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     const { isFinal, status = 500, reason } = failure;
     const sinceMs = before?.sinceMs ?? now();
     const isRefused = status >= 300 && status < 500 && ![408, 425, 429].includes(status);
+    // The receiver refuses this export, and may take the next one.
+    if (deployment.webhook && isRefused && status >= 400 && !ABOUT_WEBHOOK.includes(status)) return;
     const isLong = now() - sinceMs >= timing.deploymentProblemMs;
     const isProblem = before?.isProblem || isLong || (isFinal && of !== 'read');
     if (before && of === 'check')

@@ -100,6 +100,7 @@ interface LoggedProblem {
   level: 'error' | 'warn';
   text: string;
   of?: string | undefined;
+  code?: string | number | undefined;
 }
 
 /**
@@ -110,11 +111,11 @@ export function createProblemLog(log: Pick<Log, 'info' | 'warn' | 'error'>, now:
   const known = new Map<string, { name: string; of?: string | undefined; atMs: number }>();
   const keyOf = ({ name, of = '' }: Pick<LoggedProblem, 'name' | 'of'>) => `${name} ${of}`;
   return (present: readonly LoggedProblem[]) => {
-    for (const { name, level, text, of } of present) {
+    for (const { name, level, text, of, code } of present) {
       const atMs = known.get(keyOf({ name, of }))?.atMs;
       if (atMs !== undefined && (level === 'warn' || now() - atMs < REPEAT_MS)) continue;
       known.set(keyOf({ name, of }), { name, of, atMs: now() });
-      log[level]({ problem: name, of }, text);
+      log[level]({ problem: name, of, code }, text);
     }
     const keys = new Set(present.map(keyOf));
     for (const [key, { name, of }] of known) {

@@ -48,7 +48,7 @@ export const slackTexts = (token: string) => ({
 
 /** The problem of a key or a token, by its setting, with an end on this day. */
 export const expiryText = ({ variable, day, isOver }: { variable: string; day: string; isOver: boolean }) =>
-  `${variable} ${isOver ? 'expired' : 'expires'} on ${day}. Create a new one, and set it with its date.`;
+  `${variable} ${isOver ? 'expired' : 'expires'} on ${day}. Create a new one and set it; for an API key, set its new date, too.`;
 
 /** The problem of an app that was installed without these scopes. */
 export const scopeText = (scopes: string) =>
@@ -56,7 +56,7 @@ export const scopeText = (scopes: string) =>
 
 /** The problem of work in workspaces that the settings do not have. */
 export const workspaceGoneText = (teams: string) =>
-  `Work of ${teams} waits: the settings have no such workspace. Add it again, or let its work expire.`;
+  `Work of ${teams} waits: the settings have no such workspace. Add it again, and restart Docket. Requests expire after a month.`;
 
 /** The problem of two bot tokens for one workspace of Slack: Docket cannot know which app should do its work. */
 export const WORKSPACE_TWICE =
@@ -82,6 +82,8 @@ interface Failure extends CallKind, Omit<Problem, 'of'> {
   sinceMs: number;
   seenMs: number;
   isProblem: boolean;
+  /** A detail for the log. */
+  code: string | number | undefined;
 }
 
 interface HealthParts {
@@ -132,31 +134,33 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     return [...failures.values()].filter(({ name, isProblem }) => isProblem && name.startsWith(prefix));
   }
 
-  /** Whether another call, whose kind failed as `before`, disproves a failure. `isSure`: its answer is the platform's own. */
+  /** Whether a success of `kind`, whose last failure was `before`, ends a failure. `isSure`: the answer is the platform's own. */
   function isDisproved(failure: Failure, kind: CallKind, before: Failure | undefined, isSure: boolean) {
     const { name, of, keyId, seenMs } = failure;
     if (name === 'slack_token') return of === kind.of;
-    if (!name.startsWith('docs_') || kind.keyId === undefined) return false;
+    if (name.startsWith('docs_') ? kind.keyId === undefined : of !== kind.of) return false;
     if (name === 'docs_key') return keyId === kind.keyId;
     if (name === 'docs_unreachable') return isSure;
-    // Other calls may work all the time, but one that failed in the same way shows the end.
+    // A call that failed with the same problem works now; others may have worked all the time.
     if (name === before?.name && (name !== 'docs_forbidden' || keyId === kind.keyId)) return true;
-    return name !== 'docs_forbidden' && now() - seenMs > retryMs;
+    return !/forbidden|limited/.test(name) && now() - seenMs > retryMs;
   }
 
   function problems(): Problem[] {
     // Each text once.
-    const ofCalls = new Map(present().map(({ name, level, text }) => [text, { name, level, text }]));
-    const found = checks.flatMap((find) => find());
-    return [...ofCalls.values(), ...found.map(({ name, level, text }) => ({ name, level, text }))];
+    const ofCalls = new Map(present().map(({ name, level, text, of }) => [text, { name, level, text, of }]));
+    return [...ofCalls.values(), ...checks.flatMap((find) => find())];
   }
+
+  const logAll = () => logProblems([...present(), ...checks.flatMap((find) => find())]);
 
   server.route('GET /healthz', (_, response) => sendJson(response, 200, { alive: true }));
   server.route('GET /readyz', async (_, response) => {
     const states = await Promise.all(parts.map(async ([name, state]) => [name, await state()] as const));
     states.sort(([, one], [, other]) => worstLast.indexOf(one) - worstLast.indexOf(other));
     // A part with several states shows the worst, which comes last.
-    const shown = { ready, atMs: now(), parts: Object.fromEntries(states), problems: problems() };
+    const found = problems().map(({ name, level, text }) => ({ name, level, text }));
+    const shown = { ready, atMs: now(), parts: Object.fromEntries(states), problems: found };
     sendJson(response, ready ? 200 : 503, shown);
   });
 
@@ -167,8 +171,8 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     addPart: (name: string, state: StateCheck) => void parts.push([name, state]),
     /** Adds a check for operators. It returns the present problems, with their fixes. */
     addProblems: (find: ProblemCheck) => void checks.push(find),
-    /** Logs what checks find. Call it at intervals. */
-    logChecks: () => logProblems(checks.flatMap((find) => find())),
+    /** Logs what began, lasts or is over. Call it at intervals. */
+    logAll,
     /** Makes `/readyz` answer 200 from now on. */
     markReady() {
       ready = true;
@@ -179,19 +183,16 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
       const before = failures.get(keyOf(kind));
       const sinceMs = before?.sinceMs ?? now();
       const isProblem = before?.isProblem === true || isWaitedFor || now() - sinceMs >= afterMs;
-      const isNew = isProblem && !present(name).some(({ of }) => of === kind.of);
-      failures.set(keyOf(kind), { ...kind, name, level, text, sinceMs, seenMs: now(), isProblem });
-      if (isNew) log[level]({ problem: name, code }, text);
+      failures.set(keyOf(kind), { ...kind, name, level, text, code, sinceMs, seenMs: now(), isProblem });
+      if (isProblem) logAll();
     },
     /** Ends the failures of this kind, and those that its answer disproves. */
     worked(kind: CallKind, isSure = true) {
       if (failures.size === 0) return;
-      const names = new Set(present().map(({ name }) => name));
       const before = failures.get(keyOf(kind));
       for (const [key, failure] of failures)
         if (failure === before || isDisproved(failure, kind, before, isSure)) failures.delete(key);
-      for (const name of names)
-        if (present(name).length === 0) log.info({ problem: name }, 'a problem is over');
+      logAll();
     },
     /** Records a call, after its failure or success. `answered`: any answer, unless Slack refused the token. */
     record(part: Dependency, answered: boolean, refused = false) {

@@ -71,7 +71,7 @@ export function addRedisGauges(parts: RedisGaugeParts): void {
     metrics.limitWaiting.replace(found?.usages.map(([limit, { waiting }]) => [{ limit }, waiting]) ?? []);
     metrics.rejectedKeys.replace(found ? [[{}, found.rejected]] : []);
     metrics.oldQuestions.replace(found ? [[{}, found.oldQuestions]] : []);
-    metrics.schedules.replace(isUp ? await readSchedules('').catch(() => []) : []);
+    metrics.schedules.replace(isUp ? await withTimeout(READ_MS, readSchedules('')).catch(() => []) : []);
   });
 }
 

@@ -133,9 +133,9 @@ export function createSocketReceiver({ random, newRef, tokenName, ...parts }: So
     const isLong = downSinceMs !== undefined && performance.now() - downSinceMs >= timing.problemAfterMs;
     if (downSinceMs === undefined || !(isRefused || isLong)) return undefined;
     const fix = isRefused
-      ? `Check ${tokenName}, its scope connections:write, and that Socket Mode is on.`
+      ? `Check ${tokenName}, its scope connections:write, and that Socket Mode is on; restart Docket after a change.`
       : 'Check the network, the proxy and status.slack.com; Docket keeps trying.';
-    return `Slack doesn't reach Docket over Socket Mode (${code}), so every command and click fails. ${fix}`;
+    return `Slack doesn't reach this process over Socket Mode (${code}), so commands fail unless another one is connected. ${fix}`;
   }
 
   async function retire(link: SocketLink) {
@@ -206,7 +206,8 @@ function openSocketLink(parts: LinkParts, handle: (event: SlackEvent) => Promise
   const opened = new Promise<void>((resolve, reject) => {
     // Not when `start` resolves: a request to disconnect right after Slack's `hello` would arrive earlier.
     client.once('connected', () => resolve());
-    const fail = (why: string) => reject(new Error(`Slack did not take the connection: ${why}`));
+    const kind = (why: string) => (why === 'link_disabled' ? 'refused' : 'unclear');
+    const fail = (why: string) => reject(new SlackApiError(kind(why), 'apps.connections.open', why));
     void ended.then(fail);
     // It rejects with `undefined` if the connection breaks before Slack's `hello`.
     client.start().catch((error: unknown) => (error ? reject(error) : fail('closed')));

@@ -158,7 +158,7 @@ export function createSlackWeb(options: SlackWebOptions) {
       const made = guards.run(isTooLate, () => web.apiCall(method, { ...args }));
       const answer = await (timeoutMs === undefined ? made : withTimeout(timeoutMs, made));
       refusedScopes.delete(method);
-      if (method === 'auth.test') noteScopes(answer.response_metadata?.scopes);
+      noteScopes(answer.response_metadata?.scopes);
       return answer as Answer<Name>;
     } catch (thrown) {
       error = toSlackApiError(method, thrown);

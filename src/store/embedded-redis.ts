@@ -103,11 +103,11 @@ export async function startEmbeddedRedis(options: EmbeddedRedisOptions) {
   };
 
   /**
-   * Finds a full disk, and logs it: Redis then exits at each write, and its log cannot say why. It lasts until Redis is
-   * back. Else logs a failed start.
+   * Returns the problem of a full disk: Redis then exits at each write, and its log cannot say why. It lasts until Redis is
+   * back. Without it, logs a failed start.
    */
   function diskProblem(): string | undefined {
-    const { bavail, bsize } = statfsSync(folder);
+    const { bavail, bsize } = tryOr({ bavail: Infinity, bsize: 1 }, () => statfsSync(folder));
     isFull = bavail * bsize < MIN_FREE_BYTES || (isFull && isDown);
     const reason = failure instanceof Error ? failure.message : failure;
     const text = `Redis could not be started again: ${reason}`;

@@ -28,8 +28,8 @@ export const keys = {
   /** Sorted set of a person's runs, scored by the time of the last request. */
   runsOf: (teamId: string, userId: string) => `${PREFIX}:runs:of:${teamId}:${userId}`,
   /**
-   * Sorted set of the runs with an open question to a person, scored by the time of the latest save. The one of nobody has
-   * those of the workspace, scored by the time of the question.
+   * Sorted set of the runs with an open question to a person, scored by the time of the latest save. Without a
+   * user id: all runs of the workspace that ask, scored by the time of the question.
    */
   askedOf: (teamId: string, userId: string) => `${PREFIX}:runs:asked:${teamId}:${userId}`,
   /** The run of one of the platform's names, such as an export job. */

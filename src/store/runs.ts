@@ -196,8 +196,8 @@ export function createRunStore(redis: RedisClient) {
     /** Makes them due: another version of Docket may be able to read them. */
     async retryDamaged() {
       for (const run of await this.damaged()) {
-        await redis.srem(keys.damaged(), memberOf(run));
         await wakeScript(redis, [recordKey(run), keys.activeRuns()], [memberOf(run)]);
+        await redis.srem(keys.damaged(), memberOf(run));
       }
     },
     /** Throws a `ZodError` for a damaged record. */
@@ -219,7 +219,7 @@ export function createRunStore(redis: RedisClient) {
     },
     /** Returns how many runs of a workspace have had an open question since before this time. */
     countAsking: (teamId: string, beforeMs: number): Promise<number> =>
-      redis.zcount(keys.askedOf(teamId, ''), '-inf', beforeMs),
+      redis.zcount(keys.askedOf(teamId, ''), beforeMs - retention.runMs, beforeMs),
     /** Gives a run a further name, valid as long as the run is kept. */
     async alias(name: string, runId: string) {
       await redis.set(keys.alias(name), runId, 'PX', retention.runMs);

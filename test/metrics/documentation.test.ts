@@ -7,7 +7,7 @@ const page = readFileSync(new URL('../../docs/metrics.md', import.meta.url), 'ut
 test('the page has a row for every metric, and for no other', async () => {
   const text = await someMetrics().expose();
   const shown = [...text.matchAll(/^# TYPE (\w+) /gm)].map(([, name]) => name);
-  const rows = page.split('\n').filter((line) => line.startsWith('| `'));
+  const rows = page.split('\n').filter((line) => /^\| `(?:docket|process|nodejs)_/.test(line));
   const told = rows.flatMap((row) =>
     [...(row.split(' | ')[0] ?? '').matchAll(/`(\w+)`/g)].map(([, name]) => name),
   );

@@ -183,7 +183,7 @@ test.each([
   [
     'refuses',
     refusal('invalid_auth'),
-    /^Slack doesn't reach Docket .*\(invalid_auth\).* Check SLACK_APP_TOKEN/,
+    /^Slack doesn't reach this process .*\(invalid_auth\).* Check SLACK_APP_TOKEN/,
   ],
   ['cannot be reached for', { kind: 'reset', when: 'before' } as const, /Check the network, the proxy/],
 ])('Slack %s the connection of Socket Mode: a problem until there is one', async (_, fault, fix) => {

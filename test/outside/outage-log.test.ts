@@ -82,7 +82,9 @@ test.for(Object.entries(outages))(
 
     const loud = logged()
       .slice(before)
-      .filter(({ level }) => level >= 40);
+      .filter(({ level }) => level >= 40)
+      // A Redis that ends may lose a lock that it had not confirmed.
+      .filter(({ err }) => !/^Lock mismatch/.test(err?.message));
     expect(
       loud.map(({ level, problem, msg, err }) => `${level} ${problem ?? `${msg} ${err?.message}`}`),
     ).toEqual(lines);

@@ -105,7 +105,7 @@ export const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): Up
   ...run,
   ...blank,
   ...begun(run.attempt + 1, nowMs),
-  again: run.state === 'unknown' || undefined,
+  again: run.state === 'unknown' || (run.notifiedAtMs === undefined && run.again) || undefined,
   earlier: run.notifiedAtMs === undefined ? run.earlier : { ...attempt.parse(run), shows: 'end' },
   replacedKey: messageKey(run),
   by: { id, name },

@@ -36,7 +36,7 @@ const MAX_RECIPIENTS = 10;
 const ADMINS_MS = 60_000;
 
 const DAY_MS = 86_400_000;
-/** Operators see a key or a token that expires in so many days. */
+/** Operators see a key or token this many days before it expires. */
 const WARNED_DAYS = 7;
 
 const REMINDER_DAYS = [1, 7, 14];
@@ -217,7 +217,7 @@ export const deploymentAlertMessage = (problem: DeploymentProblem): Message =>
       joinParts([
         ['since ', moment(problem.sinceMs)],
         problem.reason && `last answer: ${problem.reason}`,
-        "I'll write again only after it has worked",
+        'I write once, and again if it fails after an hour without calls',
       ]),
     ],
   });

@@ -141,7 +141,8 @@ function withRest(state: SystemState, rest: Part[][], buttons: ButtonParts[], is
 }
 
 /** Problems of which [Details] has the text. Those of calls, of Redis and of scopes have lines of their own. */
-const OTHERS = /^(?:clock|slack_signature|queue_paused|record_damaged|key_expires|workspace_\w+)$/;
+const OTHERS =
+  /^(?:clock|slack_signature|slack_socket|slack_org_wide|no_worker|queue_paused|record_damaged|key_expires|workspace_\w+)$/;
 
 /** Of more deployments, only the names are shown, because a message has a maximum length. */
 const MAX_DEPLOYMENTS = 10;
@@ -186,11 +187,9 @@ function storeLines(state: SystemState, isFull: boolean): { lines: Part[][]; isO
 function problemLines(state: SystemState, isFull: boolean): Part[][] {
   const { docs, slack, missingScopes, rejectedKeys = [], deployments = [], overdue = 0 } = state;
   const { lines: ofStore, isOnHold } = storeLines(state, isFull);
-  const ofCalls = [docs, slack].flatMap((one) => (one?.answered ? (one.problems ?? []) : []));
-  const others = [
-    ...ofCalls,
-    ...textsOf(state, isFull ? OTHERS : /^(?:clock|slack_signature|queue_paused|record_damaged)$/),
-  ];
+  // For people, another line says that a part does not answer.
+  const ofCalls = [docs, slack].flatMap((one) => (isFull || one?.answered ? (one?.problems ?? []) : []));
+  const others = [...ofCalls, ...textsOf(state, isFull ? OTHERS : /^(?:clock|queue_paused|record_damaged)$/)];
   const names = `${listNames(deployments.map(({ deployment, project }) => `${deployment} of ${project}`))}.`;
   const causes = (texts: string[], bold: string, effect: string): Part[][] =>
     isFull ? texts.map((text) => [{ bold }, `: ${text}`]) : texts.slice(0, 1).map(() => [{ bold }, effect]);

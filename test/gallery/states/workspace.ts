@@ -249,7 +249,7 @@ const troubles: DeploymentProblem[] = [
   rejects,
   {
     ...{ ...rejects, deployment: 'staging', name: 'deployment_unreachable', reason: 'ECONNREFUSED' },
-    text: "The deployment staging of project acme can't be reached (ECONNREFUSED). Check that it runs, its address and the network.",
+    text: 'The deployment staging of project acme takes no exports (ECONNREFUSED). Check that it runs, its address and the network.',
     fix: 'Check that it runs, its address and the network.',
   },
   {
