@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { allowGrowth, collectAtRest } from './config/node.ts';
 import { readSettings, type Settings, secretsInAddress, secretsOf } from './config/settings.ts';
 import { type AppParts, createRoleParts } from './role.ts';
@@ -54,8 +55,8 @@ export async function startApp(
     closers.stopping.throwIfAborted();
     parts.health.markReady();
     const redis = settings.redisUrl === undefined ? 'embedded' : 'external';
-    const about = { role: settings.role, [isWorker ? 'healthPort' : 'port']: port, redis, version, revision };
-    log.info(about, 'Docket is up');
+    const of = { redis, host: hostname(), version, revision };
+    log.info({ role: settings.role, [isWorker ? 'healthPort' : 'port']: port, ...of }, 'Docket is up');
     return { port, stop };
   } catch (error) {
     await stop();
