@@ -8,7 +8,21 @@ const read = (file) => readFileSync(join(root, file), 'utf8');
 const find = (pattern) =>
   globSync(pattern, { cwd: root, exclude: (path) => path.includes('node_modules') }).sort();
 const count = (file) => read(file).split('\n').length - 1;
-const total = (files) => files.reduce((sum, file) => sum + count(file), 0);
+const sum = (numbers) => numbers.reduce((all, one) => all + one, 0);
+const total = (files) => sum(files.map(count));
+
+/** The lines of a file without comments, blank lines and imports. */
+function countCode(file) {
+  const text = read(file);
+  const { program, comments } = parseSync(file, text);
+  const imports = program.body.filter(({ type }) => type === 'ImportDeclaration');
+  const left = text.split('');
+  for (const { start, end } of [...comments, ...imports]) left.fill(' ', start, end);
+  return left
+    .join('')
+    .split('\n')
+    .filter((line) => line.trim() !== '').length;
+}
 
 const folderOf = (file) =>
   file.split('/').length > 2 ? file.split('/').slice(0, 2).join('/') : dirname(file);
@@ -29,7 +43,10 @@ for (const top of ['src', 'test', 'demo']) {
 const golden = find('test/outside/golden/*');
 print('golden files', total(golden), golden.length);
 
-const users = usersOfExports(find('src/**/*.ts'));
+const sources = find('src/**/*.ts');
+sizes['src lines of code'] = sum(sources.map(countCode));
+sizes['lines of the longest src file'] = Math.max(...sources.map(count));
+const users = usersOfExports(sources);
 sizes['src exports'] = users.size;
 sizes['src exports used by one other file'] = [...users.values()].filter(({ size }) => size === 1).length;
 

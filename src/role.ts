@@ -73,7 +73,11 @@ export async function createRoleParts(
   const metrics = createMetrics({ ...about, jobs: jobNames, queues: queueNames, limits: limitNames });
   serveMetrics(server, metrics, settings.metricsAddress);
   const health = createHealth({
-    ...{ server, log, now, afterMs: timing.problemAfterMs, retryMs: timing.retryMaxMs * 1.5 },
+    server,
+    log,
+    now,
+    afterMs: timing.problemAfterMs,
+    retryMs: timing.retryMaxMs * 1.5,
     slackParts: settings.workspaces.map(slackPartOf),
     onCall(part, { answered, refused }) {
       const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
@@ -119,7 +123,14 @@ export async function createRoleParts(
   const { redisAllow: allow } = settings;
   const onAnswer = (ms: number) => metrics.redisCommands.observe({}, ms);
   const redisWatch = createRedisWatch({
-    ...{ address, allow, timing, monotonicMs, onAnswer, isDiskFull, log, stopping },
+    address,
+    allow,
+    timing,
+    monotonicMs,
+    onAnswer,
+    isDiskFull,
+    log,
+    stopping,
   });
   health.addProblems(() =>
     redisWatch.problems().map(({ kind, ...problem }) => ({ name: `redis_${kind}`, ...problem })),

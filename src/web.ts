@@ -72,7 +72,12 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
       withTimeout(LINK_MS, stores.messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
   };
   const intake = createIntake({
-    ...{ ...parts, ...stores, isPublic, isMember, wake, log },
+    ...parts,
+    ...stores,
+    isPublic,
+    isMember,
+    wake,
+    log,
     timeoutMs: timing.intakeMs,
     claimMs: claimMsOf(timing),
   });
@@ -84,10 +89,17 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
     settings: { projects, limits, timing },
     // The queues are shared, so their counts would show work of other workspaces.
     queues: parts.workspaces.length > 1 ? { counts: async () => [] } : queues,
-    ...{ stores, features, monotonicMs, now, slackPart, contact: policy.contactText },
+    stores,
+    features,
+    monotonicMs,
+    now,
+    slackPart,
+    contact: policy.contactText,
     ping: () => askTime(redis),
     known: () => ({
-      ...{ version, role: settings.role, upSinceMs },
+      version,
+      role: settings.role,
+      upSinceMs,
       snapshots: parts.health.snapshots(),
       // Those of the other workspaces are nobody's business here.
       problems: parts.health.problems().filter(({ of }) => !isOfOthers(of)),
@@ -99,10 +111,24 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
   });
   const openModal = createModalOpener({ slack, monotonicMs, log, timeoutMs: timing.modalMs });
   const gate = createGate({
-    ...{ ...parts, ...stores, policy, log, identity: slack.current, isOrgWide: slack.isOrgWide },
+    ...parts,
+    ...stores,
+    policy,
+    log,
+    identity: slack.current,
+    isOrgWide: slack.isOrgWide,
     tools: {
-      ...{ intake, outbox, projects, docsDomain, limits, names, isPublic, isMember },
-      ...{ links, replyMode, contextMode },
+      intake,
+      outbox,
+      projects,
+      docsDomain,
+      limits,
+      names,
+      isPublic,
+      isMember,
+      links,
+      replyMode,
+      contextMode,
       loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
       auditLines: stores.audit.latest,
       systemStatus,
@@ -113,10 +139,23 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
   });
   const { publish } = createOutbox({ ...stores, wake });
   bind(bolt, {
-    ...{ ...parts, log, registry, gate, openModal, receivedMs, postEphemeral: workspace.postEphemeral },
+    ...parts,
+    log,
+    registry,
+    gate,
+    openModal,
+    receivedMs,
+    postEphemeral: workspace.postEphemeral,
     identity: slack.current,
     eventTools: {
-      ...{ ...parts, ...stores, ...{ log, wake, publish, projects, limits, replyMode } },
+      ...parts,
+      ...stores,
+      log,
+      wake,
+      publish,
+      projects,
+      limits,
+      replyMode,
       async changeChannelId(...change) {
         await stores.channelIds.change(...change);
         await workspace.channelIds.refresh();

@@ -75,8 +75,13 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   }
 
   const troubles = createDeploymentTroubles({
-    ...{ projects: settings.projects, store: stores.troubles, onError: onRedisError },
-    ...{ timing, now, stopping, connectionFix: connectionProblem },
+    projects: settings.projects,
+    store: stores.troubles,
+    onError: onRedisError,
+    timing,
+    now,
+    stopping,
+    connectionFix: connectionProblem,
   });
   parts.health.addProblems(troubles.problems);
 
@@ -86,7 +91,13 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     const slack = rejectWhenStopping(stopping, workspace.slack);
     const tokens = new Map<string, ExpiringToken>();
     const { alertAdmins, alertOfDeployments, remindOfExpiry, expiring } = createAlerts({
-      ...{ projects, tokens, stores, outbox, now, log, groupMembers: slack.groupMembers },
+      projects,
+      tokens,
+      stores,
+      outbox,
+      now,
+      log,
+      groupMembers: slack.groupMembers,
       admin: workspace.settings.allow.admin,
     });
     const context: JobContext = {
@@ -110,7 +121,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
       slack: { ...slack, channel: createChannels(slack, stores.rateLimiter, teamId, timing) },
       deliverMessage: createDelivery({
-        ...{ ...parts, ...stores, slack, log },
+        ...parts,
+        ...stores,
+        slack,
+        log,
         onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
         onRetry: () => metrics.retries.add({ of: 'slack' }),
       }),
@@ -119,8 +133,19 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       botUserId: () => workspace.slack.current()?.botUserId,
       workspaceUrl: () => workspace.slack.current()?.url,
       ...callOnce,
-      ...{ projects, limits, linksTo, contextMode, outbox, published, refreshHomes, wake, stopping },
-      ...{ now, random, timing, log },
+      projects,
+      limits,
+      linksTo,
+      contextMode,
+      outbox,
+      published,
+      refreshHomes,
+      wake,
+      stopping,
+      now,
+      random,
+      timing,
+      log,
     };
 
     async function sweep() {
@@ -153,7 +178,9 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     return [{ name: 'workspace_gone', level: 'warn', text: workspaceGoneText(missing.join(', ')) }];
   });
   const workers = createWorkers({
-    ...{ ...parts, jobs, stopping },
+    ...parts,
+    jobs,
+    stopping,
     workspaceOf(teamId = '') {
       const index = workspaceIndex(parts.workspaces, teamId);
       if (index < 0) waitingTeams.add(teamId);
@@ -179,7 +206,12 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   void repeat(stopping, () => timing.sweepMs, refresh);
   const alsoDo = () => Promise.all(workspaces.map(({ sweep }) => sweep()));
   startSweeper({
-    ...{ due: stores.due, wake, alsoDo, everyMs: timing.sweepMs, log, stopping },
+    due: stores.due,
+    wake,
+    alsoDo,
+    everyMs: timing.sweepMs,
+    log,
+    stopping,
     onError: onRedisError,
   });
 }

@@ -93,6 +93,7 @@ describe('each rule can be broken', () => {
       "import { a } from '../../src/commands/a.ts';\na;",
       'not know src',
     ],
+    ['a bag', 'src/jobs/x.ts', 'export const x = { ...{ a, b }, c };', 'without bags'],
     ['a stand-in to the demo', 'demo/slack/x.ts', "import { b } from '../bot/b.ts';\nb;", 'a stand-in'],
     ['demo to test', 'demo/x.ts', "import { y } from '../test/y.ts';\ny;", 'demo does not know test'],
     ['Bolt elsewhere', 'src/commands/x.ts', "import type { App } from '@slack/bolt';\nApp;", 'may know @sl'],

@@ -316,7 +316,8 @@ export const projectView = (names: readonly string[]): ModalView =>
     callback: PROJECT_CALLBACK,
     fields: [
       choiceField({
-        ...{ block: 'project', label: 'Project' },
+        block: 'project',
+        label: 'Project',
         choices: names.slice(0, SLACK_LIMITS.selectOptions).map((name) => ({ label: name, value: name })),
       }),
     ],

@@ -80,7 +80,8 @@ export function readTimetable(
 export function placeField({ channel }: Pick<Caller, 'channel'>, hint: string): InputBlock {
   const { joinable } = conversationOf(channel);
   return channelField({
-    ...{ block: 'channel', label: 'Channel' },
+    block: 'channel',
+    label: 'Channel',
     hint: `${hint} If I'm not in the channel, type /invite @Docket there first.`,
     ...(joinable && { initial: channel.id }),
   });
@@ -222,7 +223,10 @@ export function scheduleCommands<Run extends Schedule>(feature: {
   ];
 
   return {
-    ...{ find, list, load, save },
+    find,
+    list,
+    load,
+    save,
 
     /** Stores a new schedule. If the channel has the same one already, returns the form with this problem. */
     async create<Wanted extends Pick<Run, 'project' | 'site' | 'channel' | 'timetable'>>(

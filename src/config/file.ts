@@ -55,7 +55,10 @@ const apiKey = (env: Env) =>
     (place) => readKey(place, env),
   ).transform(
     ({ secret: apiKey, env: variable, file: apiKeyFile, expires: apiKeyExpires }): ProjectKey => ({
-      ...{ apiKey, apiKeyVariable: variable ?? apiKeyFile ?? '', apiKeyFile, apiKeyExpires },
+      apiKey,
+      apiKeyVariable: variable ?? apiKeyFile ?? '',
+      apiKeyFile,
+      apiKeyExpires,
     }),
   );
 

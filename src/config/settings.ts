@@ -346,7 +346,10 @@ export function readSettings(env: NodeJS.ProcessEnv) {
   const own = { name: 'default', projectId: docsProjectId, domains: undefined, channels: [] };
   const projects = file.projects ?? [{ ...own, ...defaultKey(set) }];
   return {
-    ...{ ...file, ...data, role, healthPort },
+    ...file,
+    ...data,
+    role,
+    healthPort,
     /** At least one. */
     projects,
     /** At least one. */

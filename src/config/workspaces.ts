@@ -166,15 +166,22 @@ export function workspacesOf(
         botToken: { name: 'SLACK_BOT_TOKEN', secret: slackBotToken },
         signingSecret: named('SLACK_SIGNING_SECRET', slackSigningSecret) || undefined,
         appToken: named('SLACK_APP_TOKEN', slackAppToken) || undefined,
-        ...{ projects, docsDomain, allow: file.allow, contact: file.contact },
+        projects,
+        docsDomain,
+        allow: file.allow,
+        contact: file.contact,
       },
     ];
   return Object.entries(workspaces).map(([name, { allow, contact = file.contact, ...own }]) => {
     const seen = projects.filter((project) => project.workspaces?.includes(name) ?? true);
     const takesDomain = seen.some(({ domains = [docsDomain] }) => domains.some((one) => one === docsDomain));
     return {
-      ...{ ...own, name, contact, allow: Object.assign({}, file.allow, allow) },
-      ...{ projects: seen, docsDomain: takesDomain ? docsDomain : undefined },
+      ...own,
+      name,
+      contact,
+      allow: Object.assign({}, file.allow, allow),
+      projects: seen,
+      docsDomain: takesDomain ? docsDomain : undefined,
     };
   });
 }

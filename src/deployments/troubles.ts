@@ -112,7 +112,9 @@ export function createDeploymentTroubles(parts: TroubleParts) {
       name: isRefused ? 'deployment_refused' : 'deployment_unreachable',
       reason,
       fix: isRefused ? refusalFix(deployment, status) : connectionFix(deployment, reason),
-      ...{ sinceMs, atMs: now(), isProblem },
+      sinceMs,
+      atMs: now(),
+      isProblem,
       check: before?.check === 'same' ? 'same' : canCheck ? 'due' : undefined,
     });
   }

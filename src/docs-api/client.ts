@@ -185,7 +185,8 @@ function requestOf(
   if (method === 'GET') for (const [name, value] of rest) url.searchParams.set(name, String(value));
   const hasBody = method !== 'GET' && rest.size > 0;
   return {
-    ...{ method, url: url.href },
+    method,
+    url: url.href,
     headers: { accept: 'application/json', authorization: `Bearer ${apiKey}` },
     body: hasBody ? JSON.stringify(Object.fromEntries(rest)) : undefined,
   };

@@ -11,8 +11,12 @@ import { inRoot, LIMIT_MS, type Line, ok, warning, wrong } from './lines.ts';
 /** Returns a client of Slack that makes each call once. */
 export const slackCalls = ({ slackApiUrl: apiUrl }: Settings, token: string) =>
   createSlackWeb({
-    ...{ token, apiUrl, timing: { slackCallMs: LIMIT_MS, retryMaxMs: 0 } },
-    ...{ log: createLog('silent', []), monotonicMs: () => performance.now(), onCall() {} },
+    token,
+    apiUrl,
+    timing: { slackCallMs: LIMIT_MS, retryMaxMs: 0 },
+    log: createLog('silent', []),
+    monotonicMs: () => performance.now(),
+    onCall() {},
   });
 
 /** Checks the bot token, and whether it has the scopes of manifest.yml. */

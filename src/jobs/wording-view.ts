@@ -120,7 +120,9 @@ export function answeredStart(
 
 /** The question of [Start anyway] after a start that may have happened. `text` says what happens twice. */
 export const confirmStart = (text: string) => ({
-  ...{ title: 'Start it anyway?', yes: LABELS.startAnyway, no: 'Cancel' },
+  title: 'Start it anyway?',
+  yes: LABELS.startAnyway,
+  no: 'Cancel',
   text: `If the first one did start, ${text}.`,
 });
 

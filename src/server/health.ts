@@ -208,7 +208,9 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     /** Saves each state for the other processes from now on. */
     shareIn(store: ValueStores['health'], onError: (error: Error) => void) {
       const save = createChangeSaver({
-        ...{ everyMs: SHARE_INTERVAL_MS, now, onError },
+        everyMs: SHARE_INTERVAL_MS,
+        now,
+        onError,
         save: (part: Dependency, state: Omit<HealthSnapshot, 'atMs'>) =>
           store.save(part, { ...state, atMs: now() }),
       });

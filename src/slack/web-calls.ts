@@ -90,8 +90,11 @@ const guards = new AsyncLocalStorage<IsTooLate | undefined>();
 
 /** The client's own retries would post twice, and its handling of a 429 delays every other call. */
 export const clientOptions = (slackApiUrl: string, { slackCallMs }: Pick<Timing, 'slackCallMs'>) => ({
-  ...{ slackApiUrl, timeout: slackCallMs, allowAbsoluteUrls: false },
-  ...{ retryConfig: { retries: 0 }, rejectRateLimitedCalls: true },
+  slackApiUrl,
+  timeout: slackCallMs,
+  allowAbsoluteUrls: false,
+  retryConfig: { retries: 0 },
+  rejectRateLimitedCalls: true,
 });
 
 /** Maximum length of an answer. That of connections (`outgoing.ts`) counts compressed bytes. */

@@ -162,6 +162,8 @@ function brokenIn(file: string, code: string): string[] {
     .replace(/^import\b[^;]*;/gm, '')
     .replace(/^export\s+(?:type\s+)?(?:\*[^;]*|\{[^}]*\}[^;]*);/gm, '');
   if (ownCode.trim() === '' && code.trim() !== '') broken.push('a file that only passes things on');
+  if (file.startsWith('src/') && /\.\.\.\{/.test(code))
+    broken.push('an object names what it holds, without bags');
   if (file.startsWith('src/') && readsEnvironment(file, code))
     broken.push('only config reads the environment; app.ts and each main.ts hand it over, and the PATH');
   if (file.startsWith('src/') && file !== 'src/store/keys.ts' && code.includes('{docket}'))

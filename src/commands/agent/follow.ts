@@ -65,7 +65,11 @@ export async function followJob(
   if (followed) return appendThreadEvent(followed, { kind: 'instruct', ...instruction }, caller, tools);
   const thread = newThread(
     {
-      ...{ id: requestRunId(caller), teamId, owner, agentJobId: jobId, mode: tools.replyMode },
+      id: requestRunId(caller),
+      teamId,
+      owner,
+      agentJobId: jobId,
+      mode: tools.replyMode,
       project: resolveAgentProject(tools.projects, { named: project, channel: channel.id }, jobId),
       asked: { ...conversationOf(channel), ...under },
       instruction: {

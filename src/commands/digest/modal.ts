@@ -23,8 +23,11 @@ import {
 } from '../schedule.ts';
 
 export const digestSchedules = scheduleCommands<ScheduleRun>({
-  ...{ kind: scheduleKind, views: scheduleNotes },
-  ...{ list: '/docs-digest list', short: 'digest', one: 'digest' },
+  kind: scheduleKind,
+  views: scheduleNotes,
+  list: '/docs-digest list',
+  short: 'digest',
+  one: 'digest',
   more: 'name the project to find them',
   trouble: "a digest can't be posted",
 });

@@ -61,7 +61,9 @@ function notFoundMessage(domain: string): Message {
 /** Starts the same request once more. A run that was only watched is now started from here. */
 const restart = (run: ExportRun, nowMs: number): ExportRun => ({
   ...advance(run, { ...noJob, state: 'postingCard', attemptAtMs: nowMs }, nowMs),
-  ...{ unknownJobId: undefined, ending: undefined, earlier: undefined },
+  unknownJobId: undefined,
+  ending: undefined,
+  earlier: undefined,
   claim: run.joined ? exportClaim(run.teamId, run) : run.claim,
   joined: false,
   kept: run.kept || !isRetracted(run) || undefined,
@@ -207,7 +209,10 @@ const ownLinkButton = defineRunButton(exportActions.ownLink, async (run, { attem
   const request = { ...caller, channel: { id: '', name: '' } };
   const link: ExportRun = {
     ...newExportRun(run, request, { links: 'requester', now: tools.now }),
-    ...{ job: 'link', people: [], state: 'bundling', claim: idOf('link', run.id, caller.user.id) },
+    job: 'link',
+    people: [],
+    state: 'bundling',
+    claim: idOf('link', run.id, caller.user.id),
     siteDomain: run.siteDomain,
   };
   const acceptance = await tools.intake.start(link, caller);

@@ -35,8 +35,11 @@ import { exportFlags } from './args.ts';
 import { contentFields, readTarget, siteFields, soleDomain } from './modal.ts';
 
 const schedules = scheduleCommands<ExportSchedule>({
-  ...{ kind: exportScheduleKind, views: exportScheduleViews },
-  ...{ list: '/docs-export schedule list', short: 'export', one: 'schedule' },
+  kind: exportScheduleKind,
+  views: exportScheduleViews,
+  list: '/docs-export schedule list',
+  short: 'export',
+  one: 'schedule',
   more: 'their channels list them first',
   trouble: 'an export fails',
   limit: 'exportSchedulesPerPerson',
@@ -69,7 +72,8 @@ function settingFields(
       ? []
       : [
           checkboxField({
-            ...{ block: 'deployments', label: 'Then deploy to' },
+            block: 'deployments',
+            label: 'Then deploy to',
             ...(choices.length > MAX_DEPLOYMENTS && {
               hint: `Only ${MAX_DEPLOYMENTS} fit here.${isOne ? '' : ' [Change] shows those of one project.'}`,
             }),

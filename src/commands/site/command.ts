@@ -146,7 +146,11 @@ const previewButton = defineButton({
     if (seen?.ref === undefined || place === undefined) return forgotten;
     const { channel, rootTs: threadTs } = place;
     const wanted = {
-      ...{ id: requestRunId(caller), teamId, project, branch: seen.ref, inDirectMessage },
+      id: requestRunId(caller),
+      teamId,
+      project,
+      branch: seen.ref,
+      inDirectMessage,
       asked: { channel, joinable: true, isPublic: asked.isPublic && channel === asked.channel },
       thread: { id: threadId, channel, threadTs },
     };

@@ -74,8 +74,11 @@ export const updateJob = defineRunJob({
   messages: updateMessages,
   needs: updateNeeds.of,
   auditLine: (run) => ({
-    ...{ user: run.by, channel: run.asked.channel, what: 'deployment' },
-    ...{ subject: updateSubject(run), job: run.jobId },
+    user: run.by,
+    channel: run.asked.channel,
+    what: 'deployment',
+    subject: updateSubject(run),
+    job: run.jobId,
   }),
   step: async (loaded, context) => noteChange(loaded.run, await act(loaded, context), context),
   giveUp: async ({ run }, context, ref) =>
@@ -239,7 +242,9 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
 
 /** Calls to one deployment follow one another: a process that dies in one blocks the next only for the limit of a call. */
 const callLimit = (run: UpdateRun, { deploymentCallMs, callMarginMs }: JobContext['timing']): RateLimit => ({
-  ...{ name: `deployments:${run.project} ${run.deployment}`, count: 1, perId: true },
+  name: `deployments:${run.project} ${run.deployment}`,
+  count: 1,
+  perId: true,
   windowMs: deploymentCallMs + callMarginMs,
 });
 

@@ -71,8 +71,18 @@ export function newUpdate(run: ExportRun, wanted: Wanted, nowMs: number): Update
   return {
     id: updateId(run, wanted.deployment),
     exportRun: run.id,
-    ...{ rev: 1, job: 'deployment', people: [] },
-    ...{ teamId, project, domain, version, jobId, pages, sizeBytes, linkEndsAtMs, ...wanted },
+    rev: 1,
+    job: 'deployment',
+    people: [],
+    teamId,
+    project,
+    domain,
+    version,
+    jobId,
+    pages,
+    sizeBytes,
+    linkEndsAtMs,
+    ...wanted,
     ...begun(1, nowMs),
   };
 }
@@ -83,8 +93,13 @@ export const updateId = ({ teamId, project, jobId = '' }: ExportRun, deployment:
 
 /** The fields that each attempt begins with. */
 const begun = (attempt: number, nowMs: number) => ({
-  ...{ attempt, renewal: 0, attemptAtMs: nowMs },
-  ...{ state: 'accepted' as const, sinceMs: nowMs, failures: 0, nextTryAtMs: nowMs },
+  attempt,
+  renewal: 0,
+  attemptAtMs: nowMs,
+  state: 'accepted' as const,
+  sinceMs: nowMs,
+  failures: 0,
+  nextTryAtMs: nowMs,
   shows: 'line' as const,
 });
 
@@ -114,14 +129,19 @@ export const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): Up
 /** Returns the update as it was before its present attempt, if the deployment took it then. */
 export const earlierOf = (run: UpdateRun): UpdateRun | undefined =>
   run.earlier && {
-    ...{ ...run, ...blank, ...run.earlier, earlier: undefined },
+    ...run,
+    ...blank,
+    ...run.earlier,
+    earlier: undefined,
     // The present attempt may have been superseded by one that the deployment does not have.
     newer: run.newer?.attempt === run.has ? run.newer : undefined,
   };
 
 /** Returns the update after a step of `earlierOf`. */
 export const withEarlier = (run: UpdateRun, stepped: UpdateRun): UpdateRun => ({
-  ...{ ...stepped, ...blank, ...attempt.parse(run) },
+  ...stepped,
+  ...blank,
+  ...attempt.parse(run),
   earlier: attempt.parse(stepped),
 });
 
@@ -241,7 +261,9 @@ export const callbackBody = z.object({
 
 /** A callback in the inbox of its update, about one of its messages. */
 const callback = callbackBody.extend({
-  ...{ attemptAtMs: z.number(), renewal: z.number().int(), atMs: z.number() },
+  attemptAtMs: z.number(),
+  renewal: z.number().int(),
+  atMs: z.number(),
 });
 
 /** Whether a message with this id may have left. */
@@ -268,7 +290,9 @@ export function applyCallback(run: UpdateRun, event: unknown): UpdateRun {
 /** Returns the update whose present message the deployment has taken. */
 export const setNotified = (run: UpdateRun, nowMs: number, changes: Partial<UpdateRun> = {}): UpdateRun => ({
   ...advance(run, { state: 'notified', notifiedAtMs: run.notifiedAtMs ?? nowMs, ...changes }, nowMs),
-  ...{ notifyUntilMs: undefined, ending: undefined, earlier: undefined },
+  notifyUntilMs: undefined,
+  ending: undefined,
+  earlier: undefined,
 });
 
 /** Whether the run of a workflow is worth another look: it has ended without success, or could not be read. */

@@ -21,7 +21,9 @@ export const ASK_ABOUT = ['pages', 'searches', 'thumbs', 'questions'] as const;
 
 /** The value of [Ask the agent]: with the id of the entry that the button stands below, or for any page of the tables. */
 export const askButton = z.object({
-  ...{ v: z.literal(1), digest: z.string(), about: z.enum(ASK_ABOUT) },
+  v: z.literal(1),
+  digest: z.string(),
+  about: z.enum(ASK_ABOUT),
   entry: z.string().optional(),
 });
 export type AskButton = z.infer<typeof askButton>;

@@ -12,9 +12,13 @@ export const digestFeature: Feature = {
   permission: { name: 'digest', cannot: 'set up digests' },
 
   ...scheduleFeature<ScheduleRun>({
-    ...{ kind: scheduleKind, views: scheduleNotes },
-    ...{ title: 'Scheduled', statusTitle: 'Schedules', label: 'Weekly digest' },
-    ...{ needs: scheduleNeeds, isUsual: true },
+    kind: scheduleKind,
+    views: scheduleNotes,
+    title: 'Scheduled',
+    statusTitle: 'Schedules',
+    label: 'Weekly digest',
+    needs: scheduleNeeds,
+    isUsual: true,
   }),
 
   async needsKey(teamId, projects, { runs }) {

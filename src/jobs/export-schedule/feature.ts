@@ -16,7 +16,10 @@ export const exportScheduleFeature: Feature = {
   },
 
   ...scheduleFeature<ExportSchedule>({
-    ...{ kind: exportScheduleKind, views: exportScheduleViews },
-    ...{ title: 'Scheduled', statusTitle: 'Scheduled exports', label: 'Export' },
+    kind: exportScheduleKind,
+    views: exportScheduleViews,
+    title: 'Scheduled',
+    statusTitle: 'Scheduled exports',
+    label: 'Export',
   }),
 };

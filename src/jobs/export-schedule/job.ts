@@ -38,7 +38,10 @@ export const exportScheduleJob = defineRunJob({
   messages: exportScheduleMessages,
   hasEnded: ({ state }) => state === 'removed',
   auditLine: ({ owner, channel, site }) => ({
-    ...{ user: owner, channel, what: 'export schedule', subject: site },
+    user: owner,
+    channel,
+    what: 'export schedule',
+    subject: site,
   }),
   // An entry in the inbox says that an update of the site from here has ended. While it is set up, entries wait.
   step: async ({ run, inbox }, context) =>

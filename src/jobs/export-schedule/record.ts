@@ -47,7 +47,9 @@ export type ExportSchedule = z.infer<typeof exportSchedule>;
 export type Latest = NonNullable<ExportSchedule['latest']>;
 
 export const exportScheduleKind = scheduleKindOf({
-  ...{ what: 'export schedule', job: 'export-schedule' as const, record: exportSchedule },
+  what: 'export schedule',
+  job: 'export-schedule' as const,
+  record: exportSchedule,
 });
 
 /** Returns the label of the export that is due then. */
@@ -77,7 +79,9 @@ export function scheduledExport(
   const { id, teamId, owner, channel, isPublic, project, site: domain, paths, privately } = run;
   const target = { project, domain, paths, privately, version: labelAt(run, dueAtMs) };
   const request = {
-    ...{ teamId, requestId: '', user: { ...owner, fullMember: true } },
+    teamId,
+    requestId: '',
+    user: { ...owner, fullMember: true },
     channel: { id: channel, name: '' },
   };
   return {

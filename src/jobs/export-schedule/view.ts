@@ -18,7 +18,9 @@ import { isNotThere, LABELS, listNames, personName, type StateWord } from '../wo
 import { type ExportSchedule, exportScheduleActions, type Latest } from './record.ts';
 
 export const exportScheduleViews = scheduleViews<ExportSchedule, 'runNow'>({
-  ...{ what: 'scheduled export', short: 'scheduled export', done: 'started' },
+  what: 'scheduled export',
+  short: 'scheduled export',
+  done: 'started',
   actions: exportScheduleActions,
   labels: { runNow: LABELS.runNow },
   now: 'runNow',

@@ -185,7 +185,11 @@ export function newExportRun(
     rev: 1,
     claim: jobId === undefined ? exportClaim(teamId, target) : idOf('watch', teamId, project, jobId),
     people: [user.id],
-    ...{ project, domain, version, paths, jobId },
+    project,
+    domain,
+    version,
+    paths,
+    jobId,
     privately: target.privately || links === 'requester' || !user.fullMember,
     joined: jobId !== undefined,
     requester: { id: user.id, name: user.name },
@@ -193,8 +197,13 @@ export function newExportRun(
     asked: conversationOf(channel),
     inDirectMessage: channel.id === '',
     state: 'accepted',
-    ...{ attempt: 1, resumed: 0, relinked: 0, polls: 0 },
-    ...{ sinceMs: nowMs, attemptAtMs: nowMs, nextPollAtMs: nowMs },
+    attempt: 1,
+    resumed: 0,
+    relinked: 0,
+    polls: 0,
+    sinceMs: nowMs,
+    attemptAtMs: nowMs,
+    nextPollAtMs: nowMs,
   };
 }
 
@@ -255,7 +264,8 @@ export function applyPoll(
     pageCount: job.pageCount ?? before.pageCount,
     siteDomain: before.domain === '' ? (hostOfUrl(job.domain ?? '') ?? before.siteDomain) : undefined,
     ...(isKnown && { fraction }),
-    ...{ polls: before.polls + 1, polledAtMs: atMs },
+    polls: before.polls + 1,
+    polledAtMs: atMs,
     // For an export not started here, the platform gives the start.
     ...(before.joined && job.createdAt !== undefined && { startedAtMs: job.createdAt }),
     pollRequested: undefined,
@@ -270,9 +280,19 @@ export function applyPoll(
 
 /** The fields about a job, for a run that has none. */
 export const noJob = {
-  ...{ jobId: undefined, startedAtMs: undefined, completedAtMs: undefined, status: undefined },
-  ...{ progressText: undefined, pageCount: undefined, fraction: undefined, polls: 0, polledAtMs: undefined },
-  ...{ movedAtMs: undefined, stalled: undefined, pollRequested: undefined, pollFailure: undefined },
+  jobId: undefined,
+  startedAtMs: undefined,
+  completedAtMs: undefined,
+  status: undefined,
+  progressText: undefined,
+  pageCount: undefined,
+  fraction: undefined,
+  polls: 0,
+  polledAtMs: undefined,
+  movedAtMs: undefined,
+  stalled: undefined,
+  pollRequested: undefined,
+  pollFailure: undefined,
 };
 
 /** The value of a run's button. It names the attempt that it was shown for, so a late click does nothing. */

@@ -125,12 +125,18 @@ function endingMessages(run: ExportRun): OutboxMessage[] {
 
 /** A message in the thread, or in the requester's direct messages if the thread refuses it. */
 const inThread = (run: ExportRun, name: string, message: Message): OutboxMessage => ({
-  ...{ key: `${run.id}.${name}`, place: { under: rootKey(run) }, kind: 'ending', message },
+  key: `${run.id}.${name}`,
+  place: { under: rootKey(run) },
+  kind: 'ending',
+  message,
   fallbackRecipient: run.requester.id,
 });
 
 const toPerson = (user: string, key: string, message: Message): OutboxMessage => ({
-  ...{ key, place: { user }, kind: 'ending', message },
+  key,
+  place: { user },
+  kind: 'ending',
+  message,
 });
 
 /** If somebody deleted the message with a link, its expiry is not worth a new post. */

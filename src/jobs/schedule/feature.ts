@@ -22,7 +22,9 @@ export function scheduleFeature<Run extends Schedule>(parts: {
   const { kind, views, title, statusTitle, label, needs, isUsual } = parts;
   return {
     homeRuns: defineHomeRuns<Run>({
-      ...{ title, ...kind, ...(needs && { needs }) },
+      title,
+      ...kind,
+      ...(needs && { needs }),
       // A person's request expires; their schedule does not.
       lasting: async (teamId, userId, { runs }) =>
         (await runs.indexed<Run>(kind.job, teamId)).flatMap(({ id, owner }) =>

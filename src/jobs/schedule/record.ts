@@ -42,7 +42,9 @@ export const scheduleKindOf = <Run extends Schedule>(
 ): ScheduleKind<Run> => ({
   ...kind,
   visible: ({ owner, channel, isPublic }) => ({
-    ...{ requester: owner, asked: { channel, isPublic }, inDirectMessage: false },
+    requester: owner,
+    asked: { channel, isPublic },
+    inDirectMessage: false,
   }),
 });
 

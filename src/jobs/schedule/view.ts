@@ -124,7 +124,8 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
   }
 
   return {
-    ...{ what: words.what, create: words.create },
+    what: words.what,
+    create: words.create,
     site,
     buttons,
     primaryFirst,

@@ -86,11 +86,24 @@ type Wanted = Pick<SiteRun, 'id' | 'teamId' | 'project' | 'branch' | 'domain' | 
 export function newSiteRun(wanted: Wanted, nowMs: number): SiteRun {
   const { id, teamId, project, branch, domain, by, asked, inDirectMessage, thread } = wanted;
   return {
-    ...{ id, teamId, project, branch, domain, by, asked, inDirectMessage, thread },
-    ...{ rev: 1, job: 'site', people: [by.id] },
+    id,
+    teamId,
+    project,
+    branch,
+    domain,
+    by,
+    asked,
+    inDirectMessage,
+    thread,
+    rev: 1,
+    job: 'site',
+    people: [by.id],
     // Workspaces that share a project update one site.
     claim: branch === undefined ? idOf('site', project) : idOf('site', teamId, project, branch),
-    ...{ attempt: 1, state: 'postingCard', sinceMs: nowMs, nextPollAtMs: nowMs },
+    attempt: 1,
+    state: 'postingCard',
+    sinceMs: nowMs,
+    nextPollAtMs: nowMs,
   };
 }
 

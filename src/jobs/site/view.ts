@@ -47,7 +47,10 @@ export function siteMessages(run: SiteRun): OutboxMessage[] {
   const inThread = thread && { channel: thread.channel, threadTs: thread.threadTs };
   const place = inThread ?? (inDirectMessage ? { user: by.id } : { channel: asked.channel });
   const below = (name: string, message: Message): OutboxMessage => ({
-    ...{ key: `${id}.${name}`, place: inThread ?? { under: lineKey(run) }, kind: 'ending', message },
+    key: `${id}.${name}`,
+    place: inThread ?? { under: lineKey(run) },
+    kind: 'ending',
+    message,
     fallbackRecipient: by.id,
   });
   const isRefused = ending?.kind === 'notStarted' && ending.why === 'permission';
@@ -67,7 +70,8 @@ export function siteMessages(run: SiteRun): OutboxMessage[] {
 }
 
 const buttonOf = ({ id, attempt }: SiteRun, label: string, action: string): ButtonParts => ({
-  ...{ label, action },
+  label,
+  action,
   value: JSON.stringify({ v: 1, site: id, attempt }),
 });
 

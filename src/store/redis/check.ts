@@ -73,7 +73,8 @@ export interface RedisProblem {
 }
 
 const problemOf = (kind: RedisProblemKind, word = ''): RedisProblem => ({
-  ...{ kind, level: kind === 'min-replicas' || kind === 'slow' ? 'warn' : 'error' },
+  kind,
+  level: kind === 'min-replicas' || kind === 'slow' ? 'warn' : 'error',
   text: TEXTS[kind].replace('…', word.replace(/[^\w. ,'-]/g, '').slice(0, 50)),
 });
 

@@ -43,7 +43,10 @@ export function readRedisUrl(url: string): RedisUrl | undefined {
   if (!nodes.every((node) => node !== undefined)) return undefined;
   const [username = '', ...password] = credentials.split(':');
   return {
-    ...{ kind, tls: scheme === 'rediss', nodes, path },
+    kind,
+    tls: scheme === 'rediss',
+    nodes,
+    path,
     username: decodeCredential(username) || undefined,
     password: decodeCredential(password.join(':')) || undefined,
   };
@@ -199,7 +202,11 @@ function targetOf(address: RedisAddress, url: RedisUrl | undefined) {
   const [name = '', db = '0'] = url.path.split('/');
   const { sentinelUser, sentinelPassword } = address;
   return {
-    ...{ sentinels: url.nodes, name, db: Number(db), role: 'master' as const, ...credentials },
+    sentinels: url.nodes,
+    name,
+    db: Number(db),
+    role: 'master' as const,
+    ...credentials,
     // A sentinel that is down or silent causes no long delay: the next one is asked.
     sentinelCommandTimeout: SENTINEL_MS,
     ...(sentinelUser !== undefined && { sentinelUsername: sentinelUser }),
@@ -227,8 +234,11 @@ function connectToCluster(
 ): Cluster {
   const cluster = new Cluster(nodes, {
     redisOptions: {
-      ...{ disableClientInfo: true, reconnectOnError },
-      ...{ ...options, ...blockingLimits, ...credentials },
+      disableClientInfo: true,
+      reconnectOnError,
+      ...options,
+      ...blockingLimits,
+      ...credentials,
     },
     clusterRetryStrategy: retryStrategy,
     lazyConnect: options.lazyConnect ?? false,

@@ -326,7 +326,9 @@ function delayMessages(thread: ThreadRun): Below[] {
       : [[{ bold: label }, ` · ${quotedShort(excerpt)}`], now];
     const message = layout({ icon: '🕒', lines });
     messages.push({
-      ...{ name: `retry.${retry.sinceMs}`, kind: 'progress', message },
+      name: `retry.${retry.sinceMs}`,
+      kind: 'progress',
+      message,
       ...(isOver && { retracted: true }),
     });
   }

@@ -117,8 +117,12 @@ async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobCon
     const isKnown = earlier?.attempt === one.attempt && RESULTS[earlier.state] === result;
     if (result === undefined || isKnown) continue;
     const line = {
-      ...{ atMs: context.now(), user: one.by, channel: place?.channel ?? asked.channel, what: 'instruction' },
-      ...{ subject: job ?? 'new agent job', job },
+      atMs: context.now(),
+      user: one.by,
+      channel: place?.channel ?? asked.channel,
+      what: 'instruction',
+      subject: job ?? 'new agent job',
+      job,
       result: `${result} · ${sizeText(earlier ?? one)}`,
     };
     lines.push(context.audit.add(teamId, line));

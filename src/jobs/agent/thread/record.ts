@@ -187,7 +187,10 @@ const sendLimit = z.object({
 
 /** A preview of the job's branch, by its run, and who asked for it. It has a `url` if it shows the agent's latest work. */
 const preview = z.object({
-  ...{ run: z.string(), by: person, isBuilding: z.boolean(), url: z.string().optional() },
+  run: z.string(),
+  by: person,
+  isBuilding: z.boolean(),
+  url: z.string().optional(),
 });
 
 /** A Slack thread that follows an agent job. Its messages are functions of this record, see `view.ts`. */

@@ -32,7 +32,10 @@ export function newThread({ instruction: one, ...thread }: NewThread, nowMs: num
   const creates = agentJobId === undefined;
   const first = one?.text ? newInstruction({ by: owner, atMs: nowMs, creates, ...one }) : undefined;
   return threadRun.parse({
-    ...{ job: 'agent-thread', rev: 1, people: [owner.id], lasting: true },
+    job: 'agent-thread',
+    rev: 1,
+    people: [owner.id],
+    lasting: true,
     ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
     ...thread,
     inDirectMessage: channel === '',

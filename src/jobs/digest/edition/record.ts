@@ -128,7 +128,11 @@ export function newEdition(
 ): EditionRun {
   const { range } = wanted;
   return {
-    ...{ job: 'digest', rev: 1, people: [], dueAtMs: nowMs, inDirectMessage: false },
+    job: 'digest',
+    rev: 1,
+    people: [],
+    dueAtMs: nowMs,
+    inDirectMessage: false,
     ...wanted,
     week: weekNameOf(range),
     state: 'collecting',

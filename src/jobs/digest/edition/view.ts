@@ -219,7 +219,8 @@ interface Work {
 function workOf(run: EditionRun): Work[] {
   const { site, pages, readers, readersBefore, sections } = run;
   const work = (about: Work['about'], state: string, name: string, ...facts: Line[]): Work => ({
-    ...{ about, name },
+    about,
+    name,
     line: joinParts([[{ bold: state }], ...facts]),
   });
   const falling = sections.includes('pages') ? (pages?.falling ?? []) : [];

@@ -68,7 +68,9 @@ export function newFiguresRun(
 ): FiguresRun {
   const { spans, pages, readers, ...rest } = wanted;
   return {
-    ...{ job: 'digest-figures', rev: 1, people: [] },
+    job: 'digest-figures',
+    rev: 1,
+    people: [],
     ...rest,
     id: idOf('digest-figures', JSON.stringify(Object.entries(wanted).toSorted())),
     spans: [...spans],

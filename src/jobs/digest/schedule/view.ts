@@ -12,7 +12,9 @@ import { daysText, lastCompleteWeek, rangeText, type Week } from '../weeks.ts';
 import type { Alert, ScheduleRun } from './record.ts';
 
 const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
-  ...{ what: 'weekly digest', short: 'digest', done: 'posted' },
+  what: 'weekly digest',
+  short: 'digest',
+  done: 'posted',
   actions: digestActions,
   labels: { preview: 'Preview digest', sendNow: LABELS.runNow },
   first: 'preview',
