@@ -63,7 +63,7 @@ type AppParts = RoleParts &
 async function createApp(workspace: Workspace, settings: Settings, parts: AppParts): Promise<App> {
   const { slack, slackPart, projects, docsDomain, names, isPublic, isMember, policy, log } = workspace;
   const { timing, now, monotonicMs, redis, queues, stores, wake, receivedMs, upSinceMs } = parts;
-  const { links, replies: replyMode, context: contextMode, limits } = settings;
+  const { links, replies: replyMode, context: backgroundMode, limits } = settings;
   const { receiver, connected } = await createReceiver(settings, workspace, parts);
   const bolt = createBolt(settings, workspace, receiver);
   // An answer leaves out the link to a message that cannot be read in time.
@@ -128,7 +128,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
       isMember,
       links,
       replyMode,
-      contextMode,
+      backgroundMode,
       loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
       auditLines: stores.audit.latest,
       systemStatus,

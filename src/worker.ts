@@ -51,7 +51,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const docsApis = createDocsApis(settings, parts, watchKey);
   const sender = createSender(settings.proxies, timing.deploymentCallMs, stopping);
   closers.add(() => withTimeout(CLOSE_MS, sender.close()));
-  const { limits, links: linksTo, context: contextMode } = settings;
+  const { limits, links: linksTo, context: backgroundMode } = settings;
   const callOnce = createCallOnce(redis, {
     marginMs: timing.callMarginMs,
     didNotHappen: (error) =>
@@ -136,7 +136,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       projects,
       limits,
       linksTo,
-      contextMode,
+      backgroundMode,
       outbox,
       published,
       refreshHomes,

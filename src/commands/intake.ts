@@ -47,7 +47,7 @@ export interface CommandTools extends ConversationReaders {
   /** The default for which replies in a thread are instructions; people there can change it. */
   replyMode: 'auto' | 'all' | 'mention';
   /** Whether authors are asked if the messages above go along. */
-  contextMode: 'ask' | 'never';
+  backgroundMode: 'ask' | 'never';
   /** Returns a presigned link by its name; undefined after it has expired. A secret. */
   loadLink: (name: string) => Promise<string | undefined>;
   /** Opens a modal or replaces the clicked one; its submission has `about`. Rejects with `UserFacingError`. */

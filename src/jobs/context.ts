@@ -31,7 +31,7 @@ export interface JobContext extends Stores, CallOnceStore, Pick<ConversationRead
   /** Who gets the links of exports that nobody asks for at the moment. */
   linksTo: 'thread' | 'requester';
   /** Whether authors are asked if the conversation above goes to the agent with their instruction. */
-  contextMode: 'ask' | 'never';
+  backgroundMode: 'ask' | 'never';
 
   /** Without the calls that only the outbox makes. */
   slack: Omit<SlackApi, 'post' | 'edit' | 'remove'>;

@@ -49,7 +49,7 @@ export interface HomeRuns<Run extends RunBase = RunBase> extends VisibleKind<Run
   /** Returns one line for several runs that need no line of their own: the `short` of each. */
   fold?(runs: readonly Part[]): Part[];
   /** Returns ids of further runs that may be this person's, or need them, outside their list of runs. */
-  lasting?(teamId: string, userId: string, context: FeatureContext): Promise<string[]>;
+  further?(teamId: string, userId: string, context: FeatureContext): Promise<string[]>;
   /** The questions of a run that Home asks people. */
   needs?: RunNeeds<Run>;
   /** Returns undefined for a run that this person's Home does not list. */

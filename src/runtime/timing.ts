@@ -119,7 +119,7 @@ export const retention = {
   /** Views of pages: the next weekly digest compares with them, up to two days late. */
   pageFiguresMs: 17 * 24 * hour,
   /** A feature that the platform or the workspace lacks is tried again a day later. */
-  unsupportedMs: 24 * hour,
+  missingMs: 24 * hour,
   /** The same problem alerts admins at most this often. */
   adminAlertMs: 1 * hour,
 } as const;

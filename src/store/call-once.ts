@@ -1,7 +1,7 @@
 import { Stopping } from '../runtime/stopping.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { lastingScript } from './redis/lua.ts';
+import { durableScript } from './redis/lua.ts';
 import { LUA_WAKE, memberOf } from './run-scripts.ts';
 import type { RunBase } from './runs.ts';
 
@@ -35,7 +35,7 @@ interface CallOnceParts {
 const fieldOf = (step: string) => `call:${step}`;
 
 // A result may come when its run is idle, or is about to be. Then the run is due again.
-const finishScript = lastingScript(`${LUA_WAKE}
+const finishScript = durableScript(`${LUA_WAKE}
 local run, active = unpack(KEYS)
 local field, result, member = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return 0 end
@@ -46,7 +46,7 @@ return 1
 `);
 
 // A process that was taken for dead has an old revision: another one may have made this call, and forgotten it.
-const intendScript = lastingScript<string | null>(`
+const intendScript = durableScript<string | null>(`
 local run = KEYS[1]
 local field, intent, rev = unpack(ARGV)
 local stored = redis.call('HGET', run, field)
@@ -56,7 +56,7 @@ redis.call('HSET', run, field, intent)
 return intent
 `);
 
-const clearScript = lastingScript(`
+const clearScript = durableScript(`
 if redis.call('HGET', KEYS[1], ARGV[1]) == ARGV[2] then redis.call('HDEL', KEYS[1], ARGV[1]) end
 `);
 

@@ -86,13 +86,5 @@ export function createFiguresStore(redis: RedisClient) {
       await redis.multi().sadd(key, runId).pexpire(key, retention.runMs).exec();
     },
     asks: (editionId: string): Promise<string[]> => redis.smembers(keys.digestAsks(editionId)),
-
-    /** Returns whether something was found to be unsupported within the last day, and not to be supported since. */
-    isUnsupported: async (what: string): Promise<boolean> =>
-      (await redis.exists(keys.unsupported(what))) === 1,
-    async markUnsupported(what: string) {
-      await redis.set(keys.unsupported(what), '1', 'PX', retention.unsupportedMs);
-    },
-    markSupported: (what: string): Promise<unknown> => redis.del(keys.unsupported(what)),
   };
 }

@@ -67,7 +67,7 @@ export const keys = {
   /** Set of the runs that report results of requests to the agent under a digest. */
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
   /** A feature that the workspace or the platform lacks, until the next try. */
-  unsupported: (what: string) => `${PREFIX}:unsupported:${what}`,
+  missing: (what: string) => `${PREFIX}:missing:${what}`,
   /** The team of a bot token. */
   team: (tokenId: string) => `${PREFIX}:team:${tokenId}`,
   alert: (name: string) => `${PREFIX}:alert:${name}`,

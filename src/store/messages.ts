@@ -5,7 +5,7 @@ import { logScope } from '../runtime/log.ts';
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
+import { durableScript, LUA_NOW, luaScript } from './redis/lua.ts';
 import { LUA_WAKE, markIdle, memberOf } from './run-scripts.ts';
 
 /**
@@ -61,7 +61,7 @@ export const wantedMessage = z.object({
   /** The person who gets it by direct message if the place refuses it for good. */
   fallbackRecipient: z.string().optional(),
   /** It does not expire, for messages that are still edited after a month. */
-  lasting: z.literal(true).optional(),
+  permanent: z.literal(true).optional(),
   /** Digest of place, text, blocks, fallback, attempt and retraction. */
   hash: z.string(),
 });
@@ -127,13 +127,13 @@ export type DeliveryState =
 
 export type MessageStore = ReturnType<typeof createMessageStore>;
 
-const publishScript = lastingScript<0 | 1>(`${LUA_WAKE}
+const publishScript = durableScript<0 | 1>(`${LUA_WAKE}
 local record, active = unpack(KEYS)
-local member, json, hash, version, ttl, lasting, rank, ref, team = unpack(ARGV)
+local member, json, hash, version, ttl, permanent, rank, ref, team = unpack(ARGV)
 local stored, before, rankBefore = unpack(redis.call('HMGET', record, 'version', 'hash', 'rank'))
 if stored and tonumber(stored) > tonumber(version) then return 0 end
 redis.call('HSET', record, 'version', version)
-if lasting == '1' then redis.call('PERSIST', record) else redis.call('PEXPIRE', record, ttl) end
+if permanent == '1' then redis.call('PERSIST', record) else redis.call('PEXPIRE', record, ttl) end
 if before == hash then return 0 end
 redis.call('HSET', record, 'wanted', json, 'hash', hash, 'rank', rank, 'team', team)
 if ref ~= '' then redis.call('HSET', record, 'ref', ref) end
@@ -147,7 +147,7 @@ return 1
 `);
 
 // A write would recreate a record that has expired, without a time to live.
-const saveScript = lastingScript<0 | 1>(`
+const saveScript = durableScript<0 | 1>(`
 local rev, json, nextRev = unpack(ARGV)
 if redis.call('EXISTS', KEYS[1]) == 0 or (redis.call('HGET', KEYS[1], 'rev') or '0') ~= rev then return 0 end
 redis.call('HSET', KEYS[1], 'json', json, 'rev', nextRev)
@@ -178,7 +178,7 @@ export function createMessageStore(redis: RedisClient) {
     async publish(key: string, wanted: WantedMessage, version: number): Promise<boolean> {
       const rank = urgencies.indexOf(urgencyOf(wanted));
       const args = [memberOf(refOf(key)), JSON.stringify(wanted), wanted.hash, version, retention.runMs];
-      args.push(wanted.lasting ? 1 : 0, rank, logScope()?.ref ?? '', wanted.teamId);
+      args.push(wanted.permanent ? 1 : 0, rank, logScope()?.ref ?? '', wanted.teamId);
       return (await publishScript(redis, [keys.message(key), keys.activeRuns()], args)) === 1;
     },
     /** Throws a `ZodError` for a damaged record. */

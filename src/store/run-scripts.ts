@@ -1,7 +1,7 @@
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
+import { durableScript, LUA_NOW, luaScript } from './redis/lua.ts';
 
 /** Names a run, or a message by its key: its `job` is `outbox`. */
 export interface RunRef {
@@ -88,9 +88,9 @@ type AcceptAnswer =
   | [kind: 'accepted' | 'repeated' | 'stale'];
 
 /** ARGV ends with the maximum of each of the run's quotas. KEYS end with these quotas, and the run's people. */
-export const acceptScript = lastingScript<AcceptAnswer>(`${LUA_WAKE}${LUA_SETS}${LUA_INDEX}
+export const acceptScript = durableScript<AcceptAnswer>(`${LUA_WAKE}${LUA_SETS}${LUA_INDEX}
 local run, active, responseUrl, claim, inbox, entries = unpack(KEYS)
-local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kept, lasting, ref, team, listed, how =
+local deadline, id, json, expected, rev, ttl, member, claimTtl, url, urlTtl, kept, permanent, ref, team, listed, how =
   unpack(ARGV)
 local stored = redis.call('HGET', run, 'rev')
 if expected == '' and stored then return {'repeated'} end
@@ -104,7 +104,7 @@ if claims then
 end
 local quotas = {}
 for i = 17, #ARGV do
-  local key, max, from = KEYS[7 + #quotas], tonumber(ARGV[i]), lasting == '1' and '-inf' or now - ttl
+  local key, max, from = KEYS[7 + #quotas], tonumber(ARGV[i]), permanent == '1' and '-inf' or now - ttl
   local others = redis.call('ZRANGEBYSCORE', key, from, '+inf', 'LIMIT', 0, max + 1)
   for place, other in ipairs(others) do
     if other == id then table.remove(others, place) end
@@ -116,18 +116,18 @@ end
 redis.call('HSET', run, 'json', json, 'rev', rev, 'team', team)
 if not stored and ref ~= '' then redis.call('HSET', run, 'ref', ref) end
 for _, key in ipairs({run, inbox}) do
-  if lasting == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
+  if permanent == '1' then redis.call('PERSIST', key) else redis.call('PEXPIRE', key, ttl) end
 end
 if stored then wake(run, active, member) else list(run, active, member) end
 index(entries, id, listed, how)
 if url ~= '' then redis.call('SET', responseUrl, url, 'PX', urlTtl) end
-if claims and lasting == '1' then redis.call('SET', claim, id)
+if claims and permanent == '1' then redis.call('SET', claim, id)
 elseif claims then redis.call('SET', claim, id, 'PX', claimTtl) end
 if #quotas > 0 then leave(run, id, 'quotas') end
 for _, quota in ipairs(quotas) do
-  if lasting ~= '1' then redis.call('ZREMRANGEBYSCORE', quota, '-inf', now - ttl) end
+  if permanent ~= '1' then redis.call('ZREMRANGEBYSCORE', quota, '-inf', now - ttl) end
   redis.call('ZADD', quota, now, id)
-  if lasting == '1' then redis.call('PERSIST', quota) else redis.call('PEXPIRE', quota, ttl) end
+  if permanent == '1' then redis.call('PERSIST', quota) else redis.call('PEXPIRE', quota, ttl) end
 end
 if #quotas > 0 then redis.call('HSET', run, 'quotas', table.concat(quotas, '\\n')) end
 for i = 7 + #quotas, #KEYS do
@@ -150,10 +150,10 @@ for i, run in ipairs(KEYS) do found[i] = redis.call('HGET', run, 'json') end
 return found
 `);
 
-export const saveScript = lastingScript<[kind: 'saved', wakes: number, inbox: string[]] | [kind: 'stale']>(
+export const saveScript = durableScript<[kind: 'saved', wakes: number, inbox: string[]] | [kind: 'stale']>(
   `${LUA_NOW}${LUA_TTL}${LUA_SETS}${LUA_INDEX}
 local run, inbox, claim, entries = unpack(KEYS)
-local rev, json, nextRev, id, lasting, ttl, consumed, listed, how, most, release, ended = unpack(ARGV)
+local rev, json, nextRev, id, permanent, ttl, consumed, listed, how, most, release, ended = unpack(ARGV)
 if redis.call('HGET', run, 'rev') ~= rev then return {'stale'} end
 redis.call('HSET', run, 'json', json, 'rev', nextRev)
 redis.call('LTRIM', inbox, consumed, -1)
@@ -174,7 +174,7 @@ local own = {run, inbox}
 if redis.call('GET', claim) == id then
   if release == '1' then redis.call('DEL', claim) else own[3] = claim end
 end
-if lasting == '1' then for _, key in ipairs(own) do redis.call('PERSIST', key) end
+if permanent == '1' then for _, key in ipairs(own) do redis.call('PERSIST', key) end
 else livesFor(ttl, unpack(own)) end
 return {'saved', tonumber(redis.call('HGET', run, 'wakes') or 0), redis.call('LRANGE', inbox, 0, most - 1)}
 `,
@@ -182,11 +182,11 @@ return {'saved', tonumber(redis.call('HGET', run, 'wakes') or 0), redis.call('LR
 
 const idleScript = luaScript<0 | 1>(`${LUA_WAKE}${LUA_TTL}${LUA_SETS}
 local run, active, inbox, claim = unpack(KEYS)
-local rev, wakes, member, id, lasting, ttl = unpack(ARGV)
+local rev, wakes, member, id, permanent, ttl = unpack(ARGV)
 if rev ~= 'any' and (redis.call('HGET', run, 'rev') or '') ~= rev then return 0 end
 if wakes ~= 'any' and (redis.call('HGET', run, 'wakes') or '0') ~= wakes then return 0 end
 unlist(run, active, member)
-if lasting ~= '1' then
+if permanent ~= '1' then
   leave(run, id, 'quotas')
   livesFor(ttl, inbox)
 end
@@ -206,29 +206,29 @@ interface IdleOptions {
  */
 export async function markIdle(
   redis: RedisClient,
-  run: RunRef & { lasting?: boolean | undefined },
+  run: RunRef & { permanent?: boolean | undefined },
   { rev, wakes = 'any', claim }: IdleOptions,
 ): Promise<boolean> {
   const claimKeys = claim === undefined ? [] : [keys.claim(claim)];
   const touched = [recordKey(run), keys.activeRuns(), keys.inbox(run.id), ...claimKeys];
-  const args = [rev ?? '', wakes, memberOf(run), run.id, run.lasting ? 1 : 0, retention.runMs];
+  const args = [rev ?? '', wakes, memberOf(run), run.id, run.permanent ? 1 : 0, retention.runMs];
   return (await idleScript(redis, touched, args)) === 1;
 }
 
-export const wakeScript = lastingScript(`${LUA_WAKE}
+export const wakeScript = durableScript(`${LUA_WAKE}
 local run, active = unpack(KEYS)
 if redis.call('EXISTS', run) == 1 then wake(run, active, ARGV[1]) end
 return 1
 `);
 
-export const takeAliasScript = lastingScript<0 | 1>(`
+export const takeAliasScript = durableScript<0 | 1>(`
 local held = redis.call('GET', KEYS[1]) or ''
 if held ~= ARGV[1] and held ~= ARGV[2] then return 0 end
 redis.call('SET', KEYS[1], ARGV[1], 'PX', ARGV[3])
 return 1
 `);
 
-const appendScript = lastingScript<'kept' | 'repeated' | 'gone'>(
+const appendScript = durableScript<'kept' | 'repeated' | 'gone'>(
   `${LUA_WAKE}${LUA_TTL}${LUA_DEDUPE}
 local run, seen, inbox, active = unpack(KEYS)
 local event, member, deadline, isDeduped = unpack(ARGV)

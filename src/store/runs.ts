@@ -38,7 +38,7 @@ export const runBase = z.object({
   /** Its open questions, as Home tabs and indexes know them. */
   needs: z.array(z.string()).optional(),
   /** A setting: kept until a person ends it; other records expire. */
-  lasting: z.boolean().optional(),
+  permanent: z.boolean().optional(),
 });
 export type RunBase = z.infer<typeof runBase>;
 
@@ -110,7 +110,7 @@ export function createRunStore(redis: RedisClient) {
       responseUrl,
       retention.responseUrlMs,
       PERSON_RUNS,
-      run.lasting === true ? '1' : '0',
+      run.permanent === true ? '1' : '0',
       logScope()?.ref ?? '',
       run.teamId,
       ...[toIndexEntry(run), howIndexed(run)],
@@ -158,9 +158,9 @@ export function createRunStore(redis: RedisClient) {
         ...['', ...asked].map((userId) => keys.askedOf(run.teamId, userId)),
       ];
       const answer = await saveScript(redis, touched, [
-        ...[run.rev, JSON.stringify(next), next.rev, run.id, run.lasting === true ? '1' : '0'],
+        ...[run.rev, JSON.stringify(next), next.rev, run.id, run.permanent === true ? '1' : '0'],
         ...[retention.runMs, consumed, toIndexEntry(next), howIndexed(next), INBOX_BATCH],
-        ...[release ? '1' : '0', hasEnded(next) ? '1' : '0'],
+        ...[release ? '1' : '0', leavesQuotas(next) ? '1' : '0'],
       ]);
       if (answer[0] === 'stale') return undefined;
       return { run: next, wakes: answer[1], inbox: answer[2].map((text) => JSON.parse(text)) };
@@ -257,7 +257,7 @@ const readRun = <R extends RunBase>(json: string | null, schema: z.ZodType<R>): 
   json === null ? undefined : schema.parse(parseJson(json));
 
 /** Whether the run no longer counts toward its quotas. */
-const hasEnded = ({ state }: RunBase) => state === 'ended' || state === 'removed';
+const leavesQuotas = ({ state }: RunBase) => state === 'ended' || state === 'removed';
 
 /** Fields of a followed thread in the index, so that thousands can be listed without their records. */
 export const INDEXED = {
@@ -282,4 +282,4 @@ export const toIndexEntry = (run: object) =>
   JSON.stringify(Object.fromEntries(Object.entries(run).filter(([name]) => name in INDEXED_SCHEDULE)));
 
 /** A schedule is in the index until it is removed. A thread gets into it once it is followed. */
-const howIndexed = (run: RunBase) => ('timetable' in run ? (run.lasting ? 'add' : 'drop') : 'keep');
+const howIndexed = (run: RunBase) => ('timetable' in run ? (run.permanent ? 'add' : 'drop') : 'keep');

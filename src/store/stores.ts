@@ -5,6 +5,7 @@ import { createMessageStore } from './messages.ts';
 import { type CountSlot, createRateLimitStore } from './rate-limit.ts';
 import type { RedisClient } from './redis/client.ts';
 import { createRunStore } from './runs.ts';
+import { createSupportStore } from './support.ts';
 import { createThreadStore } from './threads.ts';
 import { createValueStores } from './values.ts';
 
@@ -19,5 +20,6 @@ export const createStores = (redis: RedisClient, countSlot?: CountSlot) => ({
   messages: createMessageStore(redis),
   rateLimiter: createRateLimitStore(redis, countSlot),
   runs: createRunStore(redis),
+  support: createSupportStore(redis),
   threads: createThreadStore(redis),
 });

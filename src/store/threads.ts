@@ -1,7 +1,7 @@
 import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
-import { LUA_NOW, lastingScript, luaScript } from './redis/lua.ts';
+import { durableScript, LUA_NOW, luaScript } from './redis/lua.ts';
 import { appendEvent, type InboxEntry, LUA_DEDUPE, LUA_TTL, LUA_WAKE, memberOf } from './run-scripts.ts';
 import { type RunBase, toIndexEntry } from './runs.ts';
 
@@ -27,7 +27,7 @@ const MAX_CLOSED = 10_000;
 
 // If the caller does not know whether the thread is under a message of ours, our posted messages and those about to be
 // posted decide.
-const findFollowerScript = lastingScript<
+const findFollowerScript = durableScript<
   ['followed', string] | ['notFollowed' | 'repeated' | 'early']
 >(`${LUA_NOW}${LUA_DEDUPE}
 local claim, seen, early, posting, posted = unpack(KEYS)
@@ -46,7 +46,7 @@ redis.call('PEXPIRE', early, earlyMs)
 return {'early'}
 `);
 
-const followScript = lastingScript<string | null>(`${LUA_WAKE}${LUA_TTL}
+const followScript = durableScript<string | null>(`${LUA_WAKE}${LUA_TTL}
 local run, inbox, claim, early, active, index = unpack(KEYS)
 local id, member, runs, listed = unpack(ARGV)
 if redis.call('EXISTS', run) == 0 then return false end
@@ -100,7 +100,7 @@ export function createThreadStore(redis: RedisClient) {
     },
 
     /**
-     * Makes the run the follower of this thread, without expiry while it is lasting, and adds it to the followed
+     * Makes the run the follower of this thread, without expiry while it is permanent, and adds it to the followed
      * threads. Early events go to the front of its inbox, so entries loaded before can no longer be removed by count;
      * they are dropped if the run has had the thread since it was accepted. Returns another run that already follows
      * the thread, if any. Safe to repeat.

@@ -4,7 +4,7 @@ import { canMoveClocks, movedClock } from '../support/faketime.ts';
 import { digestsOn } from '../support/flows/digest-stage.ts';
 import { stageOf } from '../support/flows/stage.ts';
 import { createWorld } from '../support/flows/world.ts';
-import { lastingRuns, leftoverKeys } from '../support/store/leftover-keys.ts';
+import { leftoverKeys, permanentRuns } from '../support/store/leftover-keys.ts';
 
 const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
@@ -60,11 +60,11 @@ test.skipIf(!canMoveClocks)('after 40 days nothing is left but what lasts', asyn
       .poll(async () => (await client.zrangebyscore(keys.activeRuns(), '-inf', Date.now() + atMs)).length)
       .toBe(0);
   }
-  const lasting = await lastingRuns(client);
-  expect(lasting.map(({ job }) => job).toSorted()).toEqual(['agent-thread', 'digest-schedule']);
+  const permanent = await permanentRuns(client);
+  expect(permanent.map(({ job }) => job).toSorted()).toEqual(['agent-thread', 'digest-schedule']);
   // Without a bot, which keeps writing down how it is.
   await Promise.all(world.bots.map((bot) => bot.end()));
   clock.move(40 * DAY_MS);
-  await expect.poll(() => leftoverKeys(client, lasting)).toEqual([]);
+  await expect.poll(() => leftoverKeys(client, permanent)).toEqual([]);
   await world.close();
 });

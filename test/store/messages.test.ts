@@ -62,13 +62,13 @@ describe('publishing a message', () => {
   });
 
   test('without end lasts, as long as it is wanted so', async () => {
-    const lasting = aMessage({ lasting: true });
+    const permanent = aMessage({ permanent: true });
     await messages.publish('m1', running, 1);
-    await messages.publish('m1', lasting, 2);
+    await messages.publish('m1', permanent, 2);
     await known({ ts: '1.1' });
     expect(await livesMs()).toBe(-1);
     await messages.publish('m1', running, 3);
-    await messages.publish('m1', lasting, 2);
+    await messages.publish('m1', permanent, 2);
     expect(await livesMs()).toBeGreaterThan(0);
   });
 });

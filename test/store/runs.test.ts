@@ -155,11 +155,11 @@ describe('a run that lasts', () => {
   const ends = () => Promise.all([keys.run('r1'), keys.claim('docs.acme.com')].map(lives));
 
   test('has no end, and neither has its claim, as long as it is saved as one that lasts', async () => {
-    await accept(aNote({ lasting: true }));
+    await accept(aNote({ permanent: true }));
     expect(await ends()).toEqual([-1, -1]);
     await runs.saveStep(aNote());
     for (const leftMs of await ends()) expect(leftMs).toBeGreaterThan(retention.runMs - 30_000);
-    await runs.saveStep(aNote({ rev: 2, lasting: true }));
+    await runs.saveStep(aNote({ rev: 2, permanent: true }));
     expect(await ends()).toEqual([-1, -1]);
   });
 
@@ -167,7 +167,7 @@ describe('a run that lasts', () => {
     await accept(aNote());
     await redis.client.rpush(keys.inbox('r1'), '{}');
     await redis.client.pexpire(keys.inbox('r1'), 5000);
-    await runs.resume(aNote({ lasting: true }), { deadlineMs: await inTime(), claimMs: CLAIM_MS });
+    await runs.resume(aNote({ permanent: true }), { deadlineMs: await inTime(), claimMs: CLAIM_MS });
     expect([...(await ends()), await lives(keys.inbox('r1'))]).toEqual([-1, -1, -1]);
   });
 });
@@ -227,12 +227,12 @@ test('a run whose record has expired leaves the list of its workspace', async ()
 });
 
 test('a schedule is in the index of its workspace until it is removed', async () => {
-  const schedule = { ...aNote({ lasting: true, job: 'export-schedule' }), timetable: {}, nextAtMs: 5 };
+  const schedule = { ...aNote({ permanent: true, job: 'export-schedule' }), timetable: {}, nextAtMs: 5 };
   const listed = async () => runs.indexed('export-schedule', 'T0ACME');
   await accept(schedule);
   await runs.saveStep({ ...schedule, nextAtMs: 6 });
   expect(await listed()).toEqual([{ id: 'r1', job: 'export-schedule', timetable: {}, nextAtMs: 6 }]);
-  await runs.saveStep({ ...schedule, rev: 2, lasting: false });
+  await runs.saveStep({ ...schedule, rev: 2, permanent: false });
   expect(await listed()).toEqual([]);
 });
 

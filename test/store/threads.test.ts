@@ -84,7 +84,7 @@ describe('what is appended to the inbox of a run', () => {
   test('to one that is gone leaves nothing behind, and ends with one that has an end', async () => {
     expect(await post('one')).toBe('gone');
     expect(await redis.client.keys('*')).toEqual([]);
-    await accept(aThread({ lasting: false }));
+    await accept(aThread({ permanent: false }));
     await redis.client.pexpire(keys.run('t1'), 5000);
     await post('one');
     expect(await lives(keys.inbox('t1'))).toBeGreaterThan(0);
@@ -146,15 +146,15 @@ describe('following', () => {
   test('by a run that has an end ends with it, with what waits for it, and with the save that frees the thread', async () => {
     const own = [keys.run('t1'), keys.inbox('t1'), keys.claim(claim)];
     const ends = () => Promise.all(own.map(async (key) => (await lives(key)) > 0));
-    await accept(aThread({ lasting: false }));
+    await accept(aThread({ permanent: false }));
     await tell('early', true);
-    await follow({ lasting: false });
+    await follow({ permanent: false });
     expect(await ends()).toEqual([true, true, true]);
     await stores.runs.saveStep(aThread({ claim }));
     expect(await ends()).toEqual([false, false, false]);
-    await stores.runs.saveStep(aThread({ claim, rev: 2, lasting: false }));
+    await stores.runs.saveStep(aThread({ claim, rev: 2, permanent: false }));
     expect(await ends()).toEqual([true, true, true]);
-    await stores.runs.saveStep(aThread({ claim, rev: 3, lasting: false }), { release: true });
+    await stores.runs.saveStep(aThread({ claim, rev: 3, permanent: false }), { release: true });
     expect(await tell('one')).toEqual({ kind: 'notFollowed' });
   });
 });

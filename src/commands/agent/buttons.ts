@@ -50,7 +50,7 @@ const threadButtons = threadClicks.map((action) =>
 );
 
 /** Confirms a click that counts, if nothing else shows it. */
-function confirmationMessage(thread: ThreadRun, click: ThreadClick, { contextMode }: CommandTools) {
+function confirmationMessage(thread: ThreadRun, click: ThreadClick, { backgroundMode }: CommandTools) {
   const { action, by } = click;
   const { background } = findInstruction(thread, click.about[0]) ?? {};
   // If the answer has no effect on this person's later replies, the text does not mention them.
@@ -58,7 +58,8 @@ function confirmationMessage(thread: ThreadRun, click: ThreadClick, { contextMod
   const hint = (whom: string) =>
     isForAll ? '' : ` From now on, mention @Docket when your reply is for ${whom}.`;
   const mayAsk =
-    contextMode === 'ask' && heldOf(thread, by.id).some(({ conversation }) => conversation !== undefined);
+    backgroundMode === 'ask' &&
+    heldOf(thread, by.id).some(({ backgroundSource }) => backgroundSource !== undefined);
   const first = mayAsk ? ' I may ask you first about the earlier messages.' : '';
   const sent = `It goes to the agent.${first}${hint('it')}`;
   const texts: Partial<Record<Action, string | undefined>> = {

@@ -1,4 +1,4 @@
-import type { Background, Conversation } from '../../jobs/agent/background.ts';
+import type { Background, BackgroundSource } from '../../jobs/agent/background.ts';
 import { takenMessage, tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
 import {
   type DigestOrigin,
@@ -37,9 +37,9 @@ interface FollowRequest {
   /** The instruction is the message at `under.ts`. */
   reply?: { ts: string; files: boolean };
   origin?: DigestOrigin;
-  /** The background of the instruction, or the conversation that its author is asked about first. */
+  /** The background of the instruction, or the messages that its author is asked about first. */
   background?: Background | undefined;
-  conversation?: Conversation | undefined;
+  backgroundSource?: BackgroundSource | undefined;
 }
 
 /**
@@ -90,12 +90,12 @@ export async function followJob(
   throw new UserFacingError(tooManyThreadsMessage(quotas[0].max));
 }
 
-/** Returns the conversation around a chosen message; undefined if the job has taken an instruction there already. */
-export function conversationFor(
+/** Returns the messages around a chosen one; undefined if the job has taken an instruction there already. */
+export function sourceFor(
   { rootTs, ts, before }: { rootTs: string; ts: string; before: string },
   thread: ThreadRun | undefined,
   { channel: { id: channel } }: Caller,
-): Conversation | undefined {
+): BackgroundSource | undefined {
   const isHere = thread?.place?.channel === channel && thread.place.rootTs === rootTs;
   return isHere && thread.instructions.length > 0 ? undefined : { channel, rootTs, before, ownTs: ts };
 }

@@ -28,12 +28,12 @@ import {
 } from '../registry.ts';
 import {
   agentProjects,
-  conversationFor,
   findAgentJob,
   findThreads,
   followJob,
   loadFollowed,
   NEW_JOB,
+  sourceFor,
 } from './follow.ts';
 
 const INSTRUCT_CALLBACK = 'agent.start';
@@ -225,18 +225,18 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   if (Object.keys(problems).length > 0) return { kind: 'problems', problems };
   const jobId = job && 'job' in job ? job.job.id : undefined;
   const { id: channel } = caller.channel;
-  const around = under && tools.contextMode === 'ask' ? conversationFor(under, thread, caller) : undefined;
+  const around = under && tools.backgroundMode === 'ask' ? sourceFor(under, thread, caller) : undefined;
   // Its author may have left since the form was opened. Nobody leaves a direct message.
   const isReadable = around && (channel.startsWith('D') || (await canRead(channel, caller.user, tools)));
-  const conversation = isReadable ? around : undefined;
-  await followJob({ thread, jobId, text, project, under, conversation }, caller, tools);
+  const backgroundSource = isReadable ? around : undefined;
+  await followJob({ thread, jobId, text, project, under, backgroundSource }, caller, tools);
   const unread = around && !isReadable && `${leftOutText('unread')}, so only your text goes to the agent.`;
   if (thread === undefined)
     return unread ? { kind: 'closed', answer: message([unread]) } : { kind: 'closed' };
   const link = threadPermalink(thread, tools.workspaceUrl);
   const where: Part = link === undefined ? 'its thread' : { link, label: 'its thread' };
   const sent = `It goes to ${jobName(thread)}; the result appears in `;
-  const mayAsk = conversation !== undefined && under?.ts !== under?.rootTs;
+  const mayAsk = backgroundSource !== undefined && under?.ts !== under?.rootTs;
   const end = mayAsk ? '. I may ask you first about the other messages here.' : '.';
   return { kind: 'closed', answer: message([[sent, where, end], unread]) };
 };

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 
 /** A Slack thread whose messages may be sent with an instruction. */
-export const conversation = z.object({
+export const backgroundSource = z.object({
   channel: z.string(),
   rootTs: z.string(),
   /** Only messages before this `ts` are sent: the author could see those. */
@@ -9,7 +9,7 @@ export const conversation = z.object({
   /** The `ts` of the instruction's own message, if messages below it are sent, too. */
   ownTs: z.string().optional(),
 });
-export type Conversation = z.infer<typeof conversation>;
+export type BackgroundSource = z.infer<typeof backgroundSource>;
 
 /** Quoted messages that are sent with an instruction, if its author agrees. */
 export const background = z.object({

@@ -35,7 +35,7 @@ export const agentFeature: Feature = {
     title: 'Running now',
     ...threadKind,
     needs: threadNeeds,
-    lasting: async (teamId, userId, { runs }) => ownThreads(await listThreads(runs, teamId), userId),
+    further: async (teamId, userId, { runs }) => ownThreads(await listThreads(runs, teamId), userId),
     entry(thread, userId, { workspaceUrl }) {
       // An ended thread has nothing to show.
       if (thread.owner.id !== userId || thread.state === 'ended') return undefined;

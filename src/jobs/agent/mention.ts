@@ -13,7 +13,7 @@ import { lookupRetryMs } from '../polling.ts';
 import type { VisibleKind } from '../visibility.ts';
 import { missingScopeText, notPermittedText } from '../wording-view.ts';
 import { background } from './background.ts';
-import { readBackground } from './conversation.ts';
+import { readBackground } from './read-background.ts';
 import { closedThreadMessage, mentionMessage, offerMessage } from './thread/ephemeral-view.ts';
 import { tooLongText } from './thread/phrases.ts';
 import { newReply } from './thread/record.ts';
@@ -128,8 +128,10 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const most = limits.instructionCharacters;
   const tooLong = `${tooLongText(lengthOf(text), most)} Nothing was sent.`;
   if (lengthOf(text) > most) return save({ ...decided, answer: message([tooLong]) });
-  const conversation = threadTs !== undefined && { channel, rootTs: threadTs, before: reply.ts };
-  const found = conversation ? await readBackground(run, conversation, run.sinceMs, context) : undefined;
+  const backgroundSource = threadTs !== undefined && { channel, rootTs: threadTs, before: reply.ts };
+  const found = backgroundSource
+    ? await readBackground(run, backgroundSource, run.sinceMs, context)
+    : undefined;
   if (typeof found === 'number') return wait(found);
   const files = reply.files || leavesSharedOut(content, names);
   const answer = offerMessage(run.id, excerptOf(text), found);

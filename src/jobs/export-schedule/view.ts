@@ -46,7 +46,7 @@ export function exportScheduleMessages(run: ExportSchedule): OutboxMessage[] {
   const place = { channel: run.channel };
   const standing = { key: standingKey(run.id), place, kind: 'state' as const, message: standingMessage(run) };
   // It is edited for as long as the schedule exists.
-  return [run.state === 'removed' ? standing : { ...standing, lasting: true }];
+  return [run.state === 'removed' ? standing : { ...standing, permanent: true }];
 }
 
 const planned: StateWord = { icon: '🕒', label: 'Not exported yet' };

@@ -121,7 +121,7 @@ export function stateOf(run: ExportRun): StateWord {
 }
 
 /** Whether the export itself has ended; a new link may still be pending. */
-export const hasEnded = (run: ExportRun) =>
+export const isExportEnded = (run: ExportRun) =>
   run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
 
 /** Who asked for it: "Requested by ana". */
@@ -133,7 +133,7 @@ export function progressMessage(run: ExportRun): Message {
   const { state, movedAtMs = run.sinceMs } = run;
   const word = stateOf(run);
   // It is seen only where Slack refuses deletions.
-  if (hasEnded(run))
+  if (isExportEnded(run))
     return layout({ icon: word.icon, lines: [[{ bold: word.label }, ' · see the latest message below']] });
   const isWatching = state === 'watching';
   const first: Part[] =
@@ -185,7 +185,7 @@ function spokenProgress(run: ExportRun): string {
 }
 
 export const pagesText = (run: ExportRun) =>
-  run.pageCount === undefined ? '' : countOf(run.pageCount, 'page') + (hasEnded(run) ? '' : ' so far');
+  run.pageCount === undefined ? '' : countOf(run.pageCount, 'page') + (isExportEnded(run) ? '' : ' so far');
 
 /** The progress that the platform reports, with no guesses. */
 function progressParts(run: ExportRun): string[] {

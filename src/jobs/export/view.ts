@@ -35,7 +35,7 @@ import {
 import {
   downloadButton,
   failureLine,
-  hasEnded,
+  isExportEnded,
   jobParts,
   onlyPages,
   pagesText,
@@ -94,7 +94,9 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
     // An edit notifies nobody, so the ending is a new post, after which this line is deleted.
     const replacedBy = isGone ? undefined : endings[0]?.key;
     messages.push(
-      hasEnded(run) ? { ...line, kind: 'state', retracted: true, replacedBy } : { ...line, kind: 'progress' },
+      isExportEnded(run)
+        ? { ...line, kind: 'state', retracted: true, replacedBy }
+        : { ...line, kind: 'progress' },
     );
   }
   if (state === 'unknown') messages.push(inThread(run, `question.${attempt}`, questionMessage(run)));

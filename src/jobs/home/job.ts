@@ -105,11 +105,11 @@ async function loadHome(teamId: string, userId: string, context: JobContext): Pr
 }
 
 async function loadRuns(teamId: string, userId: string, context: JobContext) {
-  const [own, ...lasting] = await Promise.all([
+  const [own, ...further] = await Promise.all([
     context.runs.ofPerson(teamId, userId),
-    ...homeRuns.map((kind) => kind.lasting?.(teamId, userId, context) ?? []),
+    ...homeRuns.map((kind) => kind.further?.(teamId, userId, context) ?? []),
   ]);
-  const ids = [...new Set([own, ...lasting].flat())];
+  const ids = [...new Set([own, ...further].flat())];
   const runs = await context.runs.loadAll(ids, runBase.loose());
   return runs.flatMap((run) => homeRunOf(run) ?? []);
 }

@@ -26,7 +26,7 @@ export function scheduleFeature<Run extends Schedule>(parts: {
       ...kind,
       ...(needs && { needs }),
       // A person's request expires; their schedule does not.
-      lasting: async (teamId, userId, { runs }) =>
+      further: async (teamId, userId, { runs }) =>
         (await runs.indexed<Run>(kind.job, teamId)).flatMap(({ id, owner }) =>
           owner.id === userId ? [id] : [],
         ),

@@ -62,7 +62,7 @@ export const newSchedule = <
   // One schedule of each kind for each project in a channel.
   claim: idOf(wanted.job, request.teamId, wanted.channel, wanted.project),
   people: [request.user.id],
-  lasting: true,
+  permanent: true,
   ...wanted,
   owner: { id: request.user.id, name: request.user.name },
   state: 'testing' as const,
@@ -130,7 +130,7 @@ export const pause = <S extends Schedule>(run: S, pausedBy: S['pausedBy'], nowMs
 export const end = <S extends Schedule>(run: S, nowMs: number): S => ({
   ...run,
   state: 'removed',
-  lasting: false,
+  permanent: false,
   sinceMs: nowMs,
 });
 

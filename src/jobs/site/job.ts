@@ -114,7 +114,7 @@ async function start(run: SiteRun, context: JobContext): Result {
 /** After a start that certainly did not happen: tries again later, or ends the run. */
 async function handleRefusal(run: SiteRun, error: DocsApiError, context: JobContext): Result {
   const { kind, platformMessage: reason, retryAfterMs } = error;
-  const { timing, log, figures, runs, wake } = context;
+  const { timing, log, support, runs, wake } = context;
   if (kind === 'aborted') return wait(0);
   const failure = nextFailure(run.pollFailure, error, context);
   const maxWaitMs = retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
@@ -122,7 +122,7 @@ async function handleRefusal(run: SiteRun, error: DocsApiError, context: JobCont
   log.info({ run: run.id, err: error }, 'the platform refused a preview or an update');
   // A 404 may be about the branch.
   if (run.branch !== undefined && (kind === 'unsupported' || kind === 'forbidden')) {
-    await figures.markUnsupported(previewSupport(run.teamId, run.project));
+    await support.markMissing(previewSupport(run.teamId, run.project));
     const thread = run.thread && { job: 'agent-thread', id: run.thread.id };
     if (thread) await runs.appendToInbox(thread.job, thread.id, { event: { kind: 'noPreviews' } });
     if (thread) await wake(thread);
@@ -142,7 +142,7 @@ async function begin(
 ) {
   const { id, branch, thread } = run;
   const startedAtMs = context.now();
-  if (branch !== undefined) await context.figures.markSupported(previewSupport(run.teamId, run.project));
+  if (branch !== undefined) await context.support.markThere(previewSupport(run.teamId, run.project));
   if (thread && branch !== undefined) await context.runs.alias(previewAlias(thread.id, branch), id);
   const started = { state: 'watching' as const, startedAtMs, statusId, previewUrl };
   return pollLater(advance(run, started, startedAtMs), context);

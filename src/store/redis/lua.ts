@@ -28,7 +28,7 @@ export function luaScript<Answer = unknown>(source: string) {
  * The same for writes that must survive a failover, such as an accepted request, or the intent to make a call once: it
  * resolves when a replica has the write. It may be executed twice.
  */
-export function lastingScript<Answer = unknown>(source: string): ReturnType<typeof luaScript<Answer>> {
+export function durableScript<Answer = unknown>(source: string): ReturnType<typeof luaScript<Answer>> {
   const script = luaScript<Answer>(source);
   return (redis, keys, args) => waitForReplica(redis, () => script(redis, keys, args));
 }

@@ -152,7 +152,7 @@ describe('collecting the figures of a week', () => {
       'searches',
     );
     expect(asked).toBe(pages + 1);
-    expect(await world.context.figures.isUnsupported('analytics:T0ACME:acme:searches')).toBe(isMissing);
+    expect(await world.context.support.isMissing('analytics:T0ACME:acme:searches')).toBe(isMissing);
   });
 
   test('odd numbers become whole ones', async () => {

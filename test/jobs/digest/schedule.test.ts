@@ -64,7 +64,7 @@ describe('a day is unusual', () => {
   test('a fall by a third that lasts for most of a week is told as one, that of a few days is not', () => {
     const fallen = (count: number) => days(650, 1000).map((one, ago) => (ago < count ? day(650) : one));
     expect(alertsOf(fallen(3))).toEqual([]);
-    expect(alertsOf(fallen(7))).toEqual([{ by: 'human', now: 650, usual: 1000, lasting: true }]);
+    expect(alertsOf(fallen(7))).toEqual([{ by: 'human', now: 650, usual: 1000, ofWeek: true }]);
   });
 });
 
@@ -77,7 +77,7 @@ test('a clock that was set back past the start of a schedule does not keep its c
 });
 
 describe('after an alert', () => {
-  const alert = (by: Alert['by'], now: number, lasting = false): Alert => ({ by, now, usual: 1000, lasting });
+  const alert = (by: Alert['by'], now: number, ofWeek = false): Alert => ({ by, now, usual: 1000, ofWeek });
 
   test.each<[string, Alert, Alert, string, boolean]>([
     ['the same is not told for a week', alert('human', 400), alert('human', 300), '2026-11-08', false],

@@ -42,7 +42,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     docsDomain: undefined,
     links: 'thread',
     replyMode: 'auto',
-    contextMode: 'ask',
+    backgroundMode: 'ask',
     limits: defaultConfigFile.limits,
     names: async () => noNames,
     isPublic: async () => true,

@@ -38,7 +38,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): JobContex
     teamsOf: ({ teamId }) => [teamId],
     limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...limits },
     linksTo: 'thread',
-    contextMode: 'ask',
+    backgroundMode: 'ask',
     slack: {
       channel: async () => ({ shared: false, isPublic: true }),
       postEphemeralTo: async () => {},

@@ -15,7 +15,7 @@ export const aThread = (changes: Partial<Thread> = {}): Thread => ({
   job: 'agent-thread',
   rev: 1,
   people: [],
-  lasting: true,
+  permanent: true,
   note: 'first',
   ...changes,
 });

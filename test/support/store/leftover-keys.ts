@@ -13,18 +13,18 @@ const KEPT_FAMILIES = [
   keys.team('x'),
 ].map((key) => key.slice(0, key.indexOf(':x') + 1));
 
-interface LastingRun {
+interface PermanentRun {
   id: string;
   job: string;
 }
 
 /** Returns the runs that are kept until somebody ends them. */
-export async function lastingRuns(client: Redis): Promise<LastingRun[]> {
+export async function permanentRuns(client: Redis): Promise<PermanentRun[]> {
   const found = await client.keys(keys.run('*'));
   const records = await Promise.all(found.map((key) => client.hget(key, 'json')));
   return records
-    .map((json) => JSON.parse(json ?? '{}') as LastingRun & { lasting?: boolean })
-    .filter(({ lasting }) => lasting)
+    .map((json) => JSON.parse(json ?? '{}') as PermanentRun & { permanent?: boolean })
+    .filter(({ permanent }) => permanent)
     .map(({ id, job }) => ({ id, job }));
 }
 
@@ -33,7 +33,7 @@ export async function lastingRuns(client: Redis): Promise<LastingRun[]> {
  * the audit log, figures of days, the threads of digests, the schema number, and BullMQ's own of
  * its queues.
  */
-export async function leftoverKeys(client: Redis, lasting: readonly LastingRun[]): Promise<string[]> {
+export async function leftoverKeys(client: Redis, permanent: readonly PermanentRun[]): Promise<string[]> {
   const others = (await client.keys('*')).filter(
     (key) =>
       key !== keys.schema() &&
@@ -43,9 +43,9 @@ export async function leftoverKeys(client: Redis, lasting: readonly LastingRun[]
   );
   const jobs: string[] = [];
   const left: string[] = [];
-  const ofLasting = (text: string) => lasting.some(({ id }) => text.includes(id));
+  const ofPermanent = (text: string) => permanent.some(({ id }) => text.includes(id));
   for (const key of others.filter((key) => !DELAYED.test(key)))
-    if (!ofLasting(key) && !(await entriesOf(client, key)).every(ofLasting)) left.push(key);
+    if (!ofPermanent(key) && !(await entriesOf(client, key)).every(ofPermanent)) left.push(key);
     else jobs.push(key);
   for (const key of others.filter((key) => DELAYED.test(key))) {
     const queue = key.slice(0, -'delayed'.length);

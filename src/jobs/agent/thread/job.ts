@@ -7,7 +7,7 @@ import { loadCardState, reportPrivately } from '../../card.ts';
 import type { JobContext } from '../../context.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../../job.ts';
 import { lookupRetryMs } from '../../polling.ts';
-import { loadNames } from '../conversation.ts';
+import { loadNames } from '../read-background.ts';
 import { privateEnding, threadNeeds } from './ephemeral-view.ts';
 import { lookUpNamedJob, pollWhenDue } from './poll.ts';
 import { auditThread, saveChanges, showRest } from './publish.ts';

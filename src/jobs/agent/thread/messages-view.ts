@@ -186,7 +186,7 @@ function sendProblemBelow(thread: ThreadRun, problem: SendProblem): Below {
     ...(!isOpen && { repost: false, interactive: true }),
     message: sendProblemMessage(thread, problem),
     fallbackRecipient: problem.by.id,
-    ...(isOpen && problem.why === 'unknown' && thread.state !== 'ended' && { lasting: true }),
+    ...(isOpen && problem.why === 'unknown' && thread.state !== 'ended' && { permanent: true }),
   };
 }
 
@@ -308,7 +308,7 @@ function delayMessages(thread: ThreadRun): Below[] {
     messages.push({
       name: `limit.${limit.n}`,
       kind: hasEnded ? 'state' : 'ending',
-      ...(hasEnded ? { repost: false } : { lasting: true }),
+      ...(hasEnded ? { repost: false } : { permanent: true }),
       ...(hasEnded && (by ? { interactive: true } : { retracted: true })),
       message: hasEnded ? message([end]) : limitMessage(thread, limit, waiting),
       fallbackRecipient: (waiting[0]?.by ?? thread.owner).id,

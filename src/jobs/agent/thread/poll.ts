@@ -64,7 +64,7 @@ export async function pollWhenDue(thread: ThreadRun, context: JobContext) {
   const last = next.rounds.at(-1);
   if (last?.ending && last !== thread.rounds.at(-1)) await markPreviewOlder(next, last.n, context);
   const support = previewSupport(thread.teamId, thread.project);
-  const previews = !(await context.figures.isUnsupported(support));
+  const previews = !(await context.support.isMissing(support));
   return saveNext({ ...next, previews, nextPollAtMs });
 }
 

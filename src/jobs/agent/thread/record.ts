@@ -3,7 +3,7 @@ import { userMessage } from '../../../slack/reply.ts';
 import { INDEXED, type RunStore, runBase } from '../../../store/runs.ts';
 import { pollFailure } from '../../polling.ts';
 import { person, type Visible, type VisibleKind } from '../../visibility.ts';
-import { background, conversation } from '../background.ts';
+import { background, backgroundSource } from '../background.ts';
 import { excerptOf } from '../thread-text.ts';
 import { threadClicks } from './buttons.ts';
 
@@ -75,7 +75,7 @@ const FINISHED = ['sent', 'notForAgent', 'discarded', 'withdrawn', 'left', 'notS
 /**
  * One instruction to the agent, or a reply that may become one.
  *
- * `held` its author is asked whether it is one, or whether the conversation goes along · `waiting` to be sent ·
+ * `held` its author is asked whether it is one, or whether its background goes along · `waiting` to be sent ·
  * `sending` the intent is saved and the call under way · `unknown` the result is unknown, a person decides · `working`
  * the platform took it · `failed` it certainly did not arrive, and may be sent again. Finished: `sent` its round has
  * ended · `notForAgent` its author said so · `discarded` · `withdrawn` its message was deleted or emptied before the
@@ -98,8 +98,8 @@ const instruction = z.object({
   /** It starts a new job instead of following up on one. */
   creates: z.boolean().default(false),
   origin: digestOrigin.optional(),
-  /** Before it is sent, its author is asked whether this conversation goes along. */
-  conversation: conversation.optional(),
+  /** Before it is sent, its author is asked whether the messages there go along. */
+  backgroundSource: backgroundSource.optional(),
   /** The messages that go along. While the instruction is held, its author is asked about them. */
   background: background.optional(),
   /** The question about them. `isHere`: they are messages of this thread. `isOpenToAll`: its author let a day pass. */
@@ -288,7 +288,7 @@ export const threadEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('deleted'), ts: z.string() }),
   /** An instruction from a modal; `id` is the request's. */
   instruction
-    .pick({ id: true, by: true, text: true, atMs: true, origin: true, conversation: true })
+    .pick({ id: true, by: true, text: true, atMs: true, origin: true, backgroundSource: true })
     .extend({ kind: z.literal('instruct') }),
   /**
    * A click by a person with the permission. `about` has ids of instructions, or `round` its number. `attempt` is the

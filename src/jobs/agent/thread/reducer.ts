@@ -2,7 +2,7 @@ import { retention } from '../../../runtime/timing.ts';
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../limits.ts';
 import type { Person } from '../../visibility.ts';
-import type { Conversation } from '../background.ts';
+import type { BackgroundSource } from '../background.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { addSend } from './poll.ts';
 import {
@@ -97,8 +97,8 @@ function applyReply(before: ThreadRun, event: ReplyEvent, context: EventContext)
   const rejection = rejectionOf(thread, text, context, state);
   if (rejection !== undefined) return answer(rejection);
   const by = { id: author.id, name: author.name };
-  const conversation = conversationAbove(before);
-  const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, conversation, state });
+  const backgroundSource = sourceAbove(before);
+  const one = newInstruction({ id: ts, by, atMs, isReply: true, text, files, backgroundSource, state });
   const next = addInstruction(thread, one);
   if (state === 'waiting' || hasOpenQuestion(thread, author.id, nowMs)) return next;
   const { excerpt } = one;
@@ -115,8 +115,8 @@ function afterQuiet({ othersAtMs = Infinity, ...thread }: ThreadRun, userId: str
   return mayCount && atMs - othersAtMs > QUIET_MS ? { ...thread, answers } : undefined;
 }
 
-/** For the thread's first instruction, returns the conversation above the request to follow the job. */
-function conversationAbove({ asked, instructions }: ThreadRun): Conversation | undefined {
+/** For the thread's first instruction, returns the messages above the request to follow the job. */
+function sourceAbove({ asked, instructions }: ThreadRun): BackgroundSource | undefined {
   const { channel, rootTs, ts } = asked;
   const isFirst = instructions.every(({ state }) => state === 'notForAgent' || state === 'withdrawn');
   const hasAbove = isFirst && ts !== undefined && rootTs !== undefined && ts !== rootTs;
@@ -264,7 +264,7 @@ function applyAnswer(
   return { ...next, answers: { ...next.answers, [by.id]: answer } };
 }
 
-/** Releases an instruction, with or without the conversation that its author was asked about. */
+/** Releases an instruction, with or without the background that its author was asked about. */
 function applyBackgroundAnswer(thread: ThreadRun, { action, about: [id], by }: ThreadClick): ThreadRun {
   const one = findInstruction(thread, id);
   const isAlone = action !== 'sendWithBackground';

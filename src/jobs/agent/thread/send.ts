@@ -4,8 +4,8 @@ import { backoffMs } from '../../../runtime/timing.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../context.ts';
 import { lookupRetryMs } from '../../polling.ts';
-import { type Conversation, promptOf } from '../background.ts';
-import { readBackground } from '../conversation.ts';
+import { type BackgroundSource, promptOf } from '../background.ts';
+import { readBackground } from '../read-background.ts';
 import { addSend, snapshotOf } from './poll.ts';
 import { saveChanges } from './publish.ts';
 import {
@@ -58,7 +58,7 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.contacts);
   if (seen?.status === 'archived') return addProblem(thread, head, { why: 'archived' });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
-  if (head.conversation) return askAboutConversation(thread, head, head.conversation, context);
+  if (head.backgroundSource) return askAboutBackground(thread, head, head.backgroundSource, context);
   // A person chose to send it again, but the answer to the first call has come.
   const late = await applyLateAnswer(thread, head, context);
   if (late) return late;
@@ -80,18 +80,18 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
   return sending;
 }
 
-/** Holds an instruction and asks its author whether the conversation goes along, unless there is none. */
-async function askAboutConversation(
+/** Holds an instruction and asks its author whether its background goes along, unless there is none. */
+async function askAboutBackground(
   thread: ThreadRun,
   { id, by, atMs, excerpt }: Instruction,
-  conversation: Conversation,
+  backgroundSource: BackgroundSource,
   context: JobContext,
 ): Promise<ThreadRun | number> {
-  const background = await readBackground(thread, conversation, atMs, context);
+  const background = await readBackground(thread, backgroundSource, atMs, context);
   if (typeof background === 'number') return background;
-  const read = updateInstruction(thread, id, { conversation: undefined });
+  const read = updateInstruction(thread, id, { backgroundSource: undefined });
   if (background === undefined) return read;
-  const { channel, rootTs } = conversation;
+  const { channel, rootTs } = backgroundSource;
   // The job's own thread may have no replies, and Slack would not show it there.
   const note = { to: by.id, excerpt, place: { channel, rootTs } };
   if (background.count === 0)

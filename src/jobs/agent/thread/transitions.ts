@@ -35,7 +35,7 @@ export function newThread({ instruction: one, ...thread }: NewThread, nowMs: num
     job: 'agent-thread',
     rev: 1,
     people: [owner.id],
-    lasting: true,
+    permanent: true,
     ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
     ...thread,
     inDirectMessage: channel === '',
@@ -103,7 +103,7 @@ export function endThread(
     ...updateInstructions(thread, isPending, { state: 'discarded' }),
     state: 'ended',
     ended: { ...ended, unsent },
-    lasting: false,
+    permanent: false,
   };
 }
 

@@ -61,7 +61,7 @@ function ownMessages(thread: ThreadRun): OutboxMessage[] {
     place: inDirectMessage ? { user: owner.id } : { channel: asked.channel, ...inThread },
     kind: 'state',
     message: cardMessage(thread),
-    ...(state === 'following' && { lasting: true }),
+    ...(state === 'following' && { permanent: true }),
     ...(ended?.why === 'stopped' && { interactive: true }),
   };
   if (thread.place === undefined) return [card];
@@ -284,7 +284,7 @@ function digestLines(thread: ThreadRun, workspaceUrl: string | undefined): Outbo
         key: `${thread.id}.ask.${id}`,
         place: { under: origin.under },
         kind: 'state',
-        ...(!isAskFinal(thread, one) && { lasting: true }),
+        ...(!isAskFinal(thread, one) && { permanent: true }),
         // A digest mentions nobody.
         message: layout({
           icon,

@@ -72,12 +72,12 @@ const REFUSALS: DocsApiError['kind'][] = ['not_found', 'unsupported', 'forbidden
 const DEFAULT_LIMIT_MS = MINUTE_MS;
 
 async function step(stored: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
-  const { now, rateLimiter, figures, limits, projects } = context;
+  const { now, rateLimiter, figures, support, limits, projects } = context;
   const { pollFailure: before } = stored;
   // Our own limit may give a slot sooner.
   const waitMs = before && !isOwnLimit(before) ? before.nextMs - now() : 0;
   if (waitMs > 0) return wait(waitMs);
-  const run = stored.requests === 0 ? await takeStored(stored, figures) : stored;
+  const run = stored.requests === 0 ? await takeStored(stored, context) : stored;
   const request = nextRequest(run);
   if (request === undefined) return end(run);
   const docs = context.docs(run.project);
@@ -105,7 +105,7 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
     const isRefused = REFUSALS.includes(error.kind);
     // The platform may refuse this input, or has given a part of it.
     const lacks = isRefused && error.kind !== 'bad_request' && run.readers?.open === undefined;
-    if (lacks) await figures.markUnsupported(supportKey(run, part));
+    if (lacks) await support.markMissing(supportKey(run, part));
     const { kind, inARow } = nextFailure(run.pollFailure, error, context);
     const isLeftOut = isRefused || (kind === 'down' && inARow >= MAX_PART_FAILURES);
     return isLeftOut ? save(leaveOut(sent, part)) : retryLater(sent, error, context);
@@ -208,7 +208,7 @@ function nextRequest(run: FiguresRun): 'totals' | 'pages' | ReaderPart | undefin
 }
 
 /** Returns the run with the stored figures, and without the parts that the platform is known to lack. */
-async function takeStored(run: FiguresRun, figures: FiguresStore): Promise<FiguresRun> {
+async function takeStored(run: FiguresRun, { figures, support }: JobContext): Promise<FiguresRun> {
   const days = await figures.days(run, daysOf(run.range));
   const spans = run.spans.map((span) => {
     const stored = daysOf(span).flatMap((day) => days.get(day) ?? []);
@@ -218,7 +218,7 @@ async function takeStored(run: FiguresRun, figures: FiguresStore): Promise<Figur
   if (run.pages && isRangeFinal(run) && (await figures.reusePages(run, run.range)))
     taken = { ...taken, pages: { offset: 0, isComplete: true } };
   for (const part of run.readers ? READER_PARTS : [])
-    if (await figures.isUnsupported(supportKey(run, part))) taken = leaveOut(taken, part);
+    if (await support.isMissing(supportKey(run, part))) taken = leaveOut(taken, part);
   return taken;
 }
 

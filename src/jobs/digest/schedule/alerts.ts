@@ -13,7 +13,7 @@ type Quiet = NonNullable<ScheduleRun['alert']>['quiet'];
 const WEEK = 7;
 /** Days that define the usual views, before the day in question: eight of each weekday. */
 export const USUAL_DAYS = 8 * WEEK;
-/** Days without a similar alert after one about people or AI; more after one about a lasting fall. */
+/** Days without a similar alert after one about people or AI; more after one about a fall of a week. */
 const QUIET_DAYS = 7;
 const LASTING_QUIET_DAYS = 28;
 
@@ -77,9 +77,9 @@ async function checkDay(run: ScheduleRun, day: string, sinceMs: number, quiet: Q
   const alerts = alertsToPost(alertsOf(totals.spans.flatMap(({ counts }) => counts ?? [])), quiet, day);
   const [first] = alerts;
   if (first === undefined) return quiet;
-  const [days, daysBefore] = first.lasting ? [WEEK, USUAL_DAYS - WEEK] : [1, 1];
+  const [days, daysBefore] = first.ofWeek ? [WEEK, USUAL_DAYS - WEEK] : [1, 1];
   const range = rangeFrom(day, 1 - days, days);
-  const before = rangeFrom(day, first.lasting ? 1 - USUAL_DAYS : -WEEK, daysBefore);
+  const before = rangeFrom(day, first.ofWeek ? 1 - USUAL_DAYS : -WEEK, daysBefore);
   const lists = await Promise.all([range, before].map((one) => load(one, [one], PAGE_REQUESTS)));
   if (lists.some(({ state }) => state !== 'ended') && context.now() - sinceMs < PAGES_MS) return undefined;
   const pagesOf = (one: DayRange) => context.figures.pages(run, one);
@@ -142,8 +142,8 @@ function alertOf(by: keyof Counts, days: readonly Counts[]): Alert | undefined {
   if (move > Math.log(1 - LASTING_SHARE) || move > -LASTING_DEVIATIONS * deviation) return undefined;
   const mean = (of: (day: (typeof week)[number]) => number) =>
     Math.round(week.reduce((sum, day) => sum + Math.expm1(of(day)), 0) / WEEK);
-  const lasting = { by, now: mean(({ log }) => log), usual: mean(({ usual }) => usual), lasting: true };
-  return lasting.now < lasting.usual && isLargeEnough(lasting.now, lasting.usual) ? lasting : undefined;
+  const fall = { by, now: mean(({ log }) => log), usual: mean(({ usual }) => usual), ofWeek: true };
+  return fall.now < fall.usual && isLargeEnough(fall.now, fall.usual) ? fall : undefined;
 }
 
 const isLargeEnough = (now: number, usual: number) => Math.max(now, usual) >= MIN_VIEWS;
@@ -168,7 +168,7 @@ export const quietAfter = (quiet: Quiet, alerts: readonly Alert[], day: string):
   ...quiet,
   ...Object.fromEntries(
     alerts.map((alert) => {
-      const until = rangeFrom(day, alert.lasting ? LASTING_QUIET_DAYS : QUIET_DAYS).from;
+      const until = rangeFrom(day, alert.ofWeek ? LASTING_QUIET_DAYS : QUIET_DAYS).from;
       return [alert.by, { until, move: moveOf(alert), zero: alert.now === 0 }];
     }),
   ),

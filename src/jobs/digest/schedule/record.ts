@@ -4,12 +4,12 @@ import { editionEnding } from '../edition/record.ts';
 import { type Counts, SECTIONS } from '../model.ts';
 import { lastCompleteWeek } from '../weeks.ts';
 
-/** Unusual views of a day; for a `lasting` fall, the average day of the last week. */
+/** Unusual views of a day; for a fall `ofWeek`, the average day of the last week. */
 export interface Alert {
   by: keyof Counts;
   now: number;
   usual: number;
-  lasting?: boolean | undefined;
+  ofWeek?: boolean | undefined;
 }
 
 /** Similar alerts are suppressed until that day. `move`: the size of the change; `zero`: it was a fall to no views. */

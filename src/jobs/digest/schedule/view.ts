@@ -127,16 +127,16 @@ export function alertMessage(
   const date = Temporal.PlainDate.from(day);
   const weekday = WEEKDAYS[date.dayOfWeek - 1] ?? '';
   const when = `${weekday.slice(0, 3)} ${date.day} ${date.toLocaleString('en-US', { month: 'short' })}`;
-  const periods = alerts.map(({ lasting }) => (lasting ? ' over the last week' : ` on ${when}`));
+  const periods = alerts.map(({ ofWeek }) => (ofWeek ? ' over the last week' : ` on ${when}`));
   const [period] = periods;
   const isSame = periods.every((one) => one === period);
   const changes = alerts.map(({ by, now, usual }, at) => {
     const percent = formatCount(Math.round((100 * Math.abs(now - usual)) / usual));
     return `${names[by]} ${now < usual ? 'down' : 'up'} ${percent}%${isSame ? '' : periods[at]}`;
   });
-  const numbers = alerts.map(({ by, now, usual, lasting }) => {
+  const numbers = alerts.map(({ by, now, usual, ofWeek }) => {
     const whose = alerts.length > 1 ? `${names[by]} ` : '';
-    return `${whose}${formatCount(usual)} → ${formatCount(now)}${lasting ? ' a day' : ''}`;
+    return `${whose}${formatCount(usual)} → ${formatCount(now)}${ofWeek ? ' a day' : ''}`;
   });
   const pages = moved.map(
     ({ path, now, before }) => `${pathText(path)} ${formatCount(before)} → ${formatCount(now)}`,
@@ -144,7 +144,7 @@ export function alertMessage(
   // No views by AI alone may have other causes: a site can block it.
   const isBroken = alerts.some(({ by, now }) => by === 'human' && now === 0);
   const isRise = alerts.every(({ now, usual }) => now > usual);
-  const against = alerts.every(({ lasting }) => lasting) ? 'seven weeks before' : `last eight ${weekday}s`;
+  const against = alerts.every(({ ofWeek }) => ofWeek) ? 'seven weeks before' : `last eight ${weekday}s`;
   return layout({
     icon: isBroken ? '⚠️' : isRise ? '📈' : '📉',
     lines: [

@@ -73,7 +73,7 @@ export const alertStates: GalleryState[] = [
     { by: 'human', now: 1900, usual: 820 },
     { by: 'ai', now: 900, usual: 300 },
   ]),
-  alert('lasting fall', [{ by: 'human', now: 533, usual: 820, lasting: true }], {
+  alert('lasting fall', [{ by: 'human', now: 533, usual: 820, ofWeek: true }], {
     ...quickstart,
     now: 267,
     before: 410,

@@ -57,7 +57,7 @@ export function createAgentWorld(redis: TestRedis) {
   return {
     ...{ clock, context, docs, runs, ephemerals, audited, prompts, texts, id, step },
     async follows(changes: Partial<ThreadRun> = {}) {
-      const fresh = { pollRequested: true, lasting: true, rev: 1, claim: threadClaim(place) };
+      const fresh = { pollRequested: true, permanent: true, rev: 1, claim: threadClaim(place) };
       const run = aThread({ ...fresh, ...changes });
       await runs.accept(run, { claimMs: 60_000 });
       await threads.follow(run, place);

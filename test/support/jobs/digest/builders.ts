@@ -12,7 +12,7 @@ export const aSchedule = (changes: Partial<ScheduleRun> = {}): ScheduleRun => ({
   job: 'digest-schedule',
   rev: 1,
   people: ['U0ANA'],
-  lasting: true,
+  permanent: true,
   project: 'acme',
   site: 'docs.acme.com',
   channel: 'C0DOCS',

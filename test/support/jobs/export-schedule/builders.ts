@@ -8,7 +8,7 @@ export const anExportSchedule = (changes: Partial<ExportSchedule> = {}): ExportS
   job: 'export-schedule',
   rev: 1,
   people: ['U0ANA'],
-  lasting: true,
+  permanent: true,
   project: 'default',
   site: 'docs.acme.com',
   channel: 'C0DOCS',

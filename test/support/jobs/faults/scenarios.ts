@@ -199,7 +199,7 @@ function threadScenario(parts: Parts): Scenario {
   const agentJobId = one(['aj_old', undefined]);
   const first = 'Write a quickstart';
   const [rootTs, before] = ['2051856000.000100', '2051856000.000300'];
-  const conversation = one([{ channel: channel.id, rootTs, before }, undefined]);
+  const backgroundSource = one([{ channel: channel.id, rootTs, before }, undefined]);
   const run = {
     ...newThread(
       {
@@ -210,7 +210,7 @@ function threadScenario(parts: Parts): Scenario {
         owner: { id: ana.id, name: ana.name },
         asked: { channel: channel.id, joinable: true, isPublic: true },
         mode: 'auto',
-        ...(agentJobId === undefined && { instruction: { id: 'i1', text: first, conversation } }),
+        ...(agentJobId === undefined && { instruction: { id: 'i1', text: first, backgroundSource } }),
       },
       now(),
     ),

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import { micromark } from 'micromark';
 import { expect, test } from 'vitest';
 import { type Background, promptOf } from '../../../src/jobs/agent/background.ts';
-import { readBackground } from '../../../src/jobs/agent/conversation.ts';
+import { readBackground } from '../../../src/jobs/agent/read-background.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { lengthOf, stripInvisible } from '../../../src/slack/text.ts';
 import { hostileText } from '../../support/arbitraries.ts';
