@@ -418,7 +418,7 @@ describe('the conversation above', () => {
   function fill(root: SentMessage, count: number, changes: (n: number) => Partial<SentMessage> = () => ({})) {
     const [seconds, micros] = root.ts.split('.').map(Number) as [number, number];
     for (let n = 1; n <= count; n += 1) {
-      const ts = `${seconds}.${String(micros + n).padStart(6, '0')}`;
+      const ts = `${seconds + Math.floor((micros + n) / 1e6)}.${String((micros + n) % 1e6).padStart(6, '0')}`;
       const one = { ...root, ts, threadTs: root.ts, text: `message ${n}`, ...changes(n) };
       scene.slack.workspace.messages.push(one);
     }
