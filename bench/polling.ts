@@ -1,4 +1,4 @@
-import { nextPollMs } from '../src/jobs/polling.ts';
+import { nextPollMs } from '../src/jobs/engine/polling.ts';
 import { defaultTiming } from '../src/runtime/timing.ts';
 import { printTable } from './parts/table.ts';
 

@@ -1,5 +1,5 @@
-import { createQueues } from '../src/jobs/queue.ts';
-import { startSweeper } from '../src/jobs/workers.ts';
+import { createQueues } from '../src/jobs/engine/queue.ts';
+import { startSweeper } from '../src/jobs/engine/workers.ts';
 import { createLog } from '../src/runtime/log.ts';
 import { defaultTiming } from '../src/runtime/timing.ts';
 import { createDueStore } from '../src/store/due.ts';

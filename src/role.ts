@@ -1,8 +1,8 @@
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
 import { redisAddressOf, type Settings } from './config/settings.ts';
+import { createQueues, queueNames } from './jobs/engine/queue.ts';
 import { jobs } from './jobs/index.ts';
-import { createQueues, queueNames } from './jobs/queue.ts';
 import { createMetrics } from './metrics/metrics.ts';
 import type { Log } from './runtime/log.ts';
 import { OperatorError } from './runtime/operator-error.ts';

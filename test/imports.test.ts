@@ -28,8 +28,8 @@ const sound: Sources = {
   'src/jobs/b/end-view.ts': "import { shared } from '../shared-view.ts';\nexport const end = shared;",
   'src/jobs/shared-view.ts': "import type { job } from './b/job.ts';\nexport const shared: typeof job = 1;",
   'src/jobs/b/job.ts': "import { get } from '../../docs-api/client.ts';\nexport const job = get;",
-  'src/jobs/queue.ts':
-    "import { Queue } from 'bullmq';\nimport { key } from '../store/keys.ts';\nQueue(key);",
+  'src/jobs/engine/queue.ts':
+    "import { Queue } from 'bullmq';\nimport { key } from '../../store/keys.ts';\nQueue(key);",
   'src/slack/blocks.ts': 'export const message = 1;',
   'src/slack/outbox.ts':
     "import { key } from '../store/keys.ts';\nexport interface Shown { key: typeof key }",

@@ -11,8 +11,8 @@ import { exportLine, runningMessage } from '../src/jobs/export/progress-view.ts'
 import type { Ending, ExportRun } from '../src/jobs/export/record.ts';
 import { exportMessages, refusedLinkMessage } from '../src/jobs/export/view.ts';
 import { homeView, refusalText } from '../src/jobs/home/view.ts';
+import { notPermittedText, unknownProjectText } from '../src/jobs/shared/wording-view.ts';
 import { auditMessage, statusMessage } from '../src/jobs/status/view.ts';
-import { notPermittedText, unknownProjectText } from '../src/jobs/wording-view.ts';
 import { contextBlock, type Message, message } from '../src/slack/blocks.ts';
 import { choiceField } from '../src/slack/modals.ts';
 import { sanitizeUserText } from '../src/slack/text.ts';

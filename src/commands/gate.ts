@@ -1,4 +1,4 @@
-import { missingScopeText, notPermittedText } from '../jobs/wording-view.ts';
+import { missingScopeText, notPermittedText } from '../jobs/shared/wording-view.ts';
 import type { Metrics, Refusal, RequestKind, RequestOutcome, Tracing } from '../metrics/metrics.ts';
 import type { Permission, PermissionResult, Policy } from '../policy.ts';
 import { type Log, logScope } from '../runtime/log.ts';

@@ -2,10 +2,15 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { ModalView } from '@slack/types';
 import { ReplyError } from 'ioredis';
 import { z } from 'zod';
-import type { Limits } from '../jobs/limits.ts';
+import type { Limits } from '../jobs/shared/limits.ts';
+import {
+  type ConversationReaders,
+  canSee,
+  type RunRequest,
+  type VisibleKind,
+} from '../jobs/shared/origin.ts';
+import { personName } from '../jobs/shared/wording-view.ts';
 import type { createSystemStatus } from '../jobs/status/status.ts';
-import { type ConversationReaders, canSee, type RunRequest, type VisibleKind } from '../jobs/visibility.ts';
-import { personName } from '../jobs/wording-view.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import type { Permission } from '../policy.ts';
 import type { Project } from '../projects.ts';

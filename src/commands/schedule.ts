@@ -1,10 +1,10 @@
 import type { InputBlock } from '@slack/types';
 import { z } from 'zod';
-import type { Limits } from '../jobs/limits.ts';
 import { changeSchedule, newSchedule, type Schedule, type ScheduleKind } from '../jobs/schedule/record.ts';
 import { isZone, type Timetable, timetable, WEEKDAYS, zoneGroups } from '../jobs/schedule/timetable.ts';
 import type { ScheduleViews } from '../jobs/schedule/view.ts';
-import { canRead, conversationOf, filterVisible } from '../jobs/visibility.ts';
+import type { Limits } from '../jobs/shared/limits.ts';
+import { canRead, conversationOf, filterVisible } from '../jobs/shared/origin.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { compose, type Message, message, type Part } from '../slack/blocks.ts';
 import { channelField, choiceField, timeField } from '../slack/modals.ts';

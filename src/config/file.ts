@@ -2,7 +2,7 @@ import { LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
 import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
-import { LIMITS } from '../jobs/limits.ts';
+import { LIMITS } from '../jobs/shared/limits.ts';
 import type { Project } from '../projects.ts';
 import { isGitRef } from '../runtime/git-ref.ts';
 import { readWebAddress } from '../runtime/web-address.ts';

@@ -6,9 +6,9 @@ import { deploymentFeature } from './deployment/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
 import { exportScheduleFeature } from './export-schedule/feature.ts';
-import type { Feature, LimitContext, WorkContext } from './feature.ts';
+import type { Feature, LimitContext, WorkContext } from './shared/feature.ts';
+import { waitingCountText, workWaitsText } from './shared/wording-view.ts';
 import { siteFeature } from './site/feature.ts';
-import { waitingCountText, workWaitsText } from './wording-view.ts';
 
 const outboxFeature: Feature = {
   limits: (teamId, { timing }) =>

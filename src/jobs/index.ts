@@ -6,11 +6,11 @@ import { updateJob } from './deployment/job.ts';
 import { editionJob } from './digest/edition/job.ts';
 import { figuresJob } from './digest/figures/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
+import type { Job } from './engine/job.ts';
+import type { Queues } from './engine/queue.ts';
 import { exportJob, linkJob } from './export/job.ts';
 import { exportScheduleJob } from './export-schedule/job.ts';
 import { homeJob } from './home/job.ts';
-import type { Job } from './job.ts';
-import type { Queues } from './queue.ts';
 import { siteJob } from './site/job.ts';
 
 /** Delivers the latest version of one message to Slack; its `id` is the key. */

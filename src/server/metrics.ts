@@ -1,10 +1,10 @@
 import type { BlockList } from 'node:net';
 import { keyIdOf } from '../docs-api/client.ts';
-import type { LimitContext } from '../jobs/feature.ts';
+import { type Queues, queueNames, queueStates } from '../jobs/engine/queue.ts';
 import { rateLimits } from '../jobs/features.ts';
 import { jobs } from '../jobs/index.ts';
-import { type Queues, queueNames, queueStates } from '../jobs/queue.ts';
 import type { Schedule } from '../jobs/schedule/record.ts';
+import type { LimitContext } from '../jobs/shared/feature.ts';
 import type { Metrics } from '../metrics/metrics.ts';
 import { cached } from '../runtime/cached.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';

@@ -1,4 +1,4 @@
-import type { QueueTelemetry } from '../jobs/queue.ts';
+import type { QueueTelemetry } from '../jobs/engine/queue.ts';
 import { noTracing, type Tracing } from '../metrics/metrics.ts';
 import type { Log } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';

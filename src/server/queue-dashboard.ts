@@ -1,4 +1,4 @@
-import { createQueues } from '../jobs/queue.ts';
+import { createQueues } from '../jobs/engine/queue.ts';
 import type { RoleParts } from '../role.ts';
 import { OperatorError } from '../runtime/operator-error.ts';
 import { connectForRequests } from '../store/redis/connections.ts';

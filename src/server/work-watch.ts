@@ -1,4 +1,4 @@
-import type { Queues } from '../jobs/queue.ts';
+import type { Queues } from '../jobs/engine/queue.ts';
 import type { Timing } from '../runtime/timing.ts';
 import type { Stores } from '../store/stores.ts';
 import type { Problem } from './health.ts';

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest';
-import { createQueues } from '../../src/jobs/queue.ts';
+import { createQueues } from '../../src/jobs/engine/queue.ts';
 import { createAuditStore } from '../../src/store/audit.ts';
 import { writeIntent } from '../../src/store/call-once.ts';
 import { keys, setTagName } from '../../src/store/keys.ts';

@@ -19,7 +19,7 @@ const keepers: Record<string, string[]> = {
     'src/web.ts',
   ],
   '@slack/socket-mode': ['src/server/socket-receiver.ts'],
-  bullmq: ['src/jobs/queue.ts', 'src/jobs/workers.ts'],
+  bullmq: ['src/jobs/engine/queue.ts', 'src/jobs/engine/workers.ts'],
 };
 
 /** Layers from top to bottom; what stands in one line does not know each other. */
@@ -57,7 +57,7 @@ const features = ['agent', 'deployment', 'digest', 'export', 'export-schedule', 
 
 /** Whether a file that all features share imports one of them. */
 const knowsFeature = (file: string, to: string) =>
-  /^src\/(?:commands|jobs)\/[^/]+$/.test(file) &&
+  /^src\/(?:commands|jobs)\/(?:(?:engine|shared)\/)?[^/]+$/.test(file) &&
   !registries.includes(file) &&
   features.some((name) => /^src\/(?:commands|jobs)\//.test(to) && to.split('/')[2] === name);
 

@@ -1,5 +1,5 @@
+import { queueNames } from '../../src/jobs/engine/queue.ts';
 import { jobs } from '../../src/jobs/index.ts';
-import { queueNames } from '../../src/jobs/queue.ts';
 import { createMetrics } from '../../src/metrics/metrics.ts';
 import { limitNames } from '../../src/store/rate-limit.ts';
 

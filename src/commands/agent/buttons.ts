@@ -13,7 +13,7 @@ import {
   threadKind,
 } from '../../jobs/agent/thread/record.ts';
 import { applyClick } from '../../jobs/agent/thread/reducer.ts';
-import { personName } from '../../jobs/wording-view.ts';
+import { personName } from '../../jobs/shared/wording-view.ts';
 import { type Message, message, preformatted } from '../../slack/blocks.ts';
 import { reportView } from '../../slack/modals.ts';
 import { type CommandTools, handledMessage } from '../intake.ts';

@@ -12,9 +12,9 @@ import {
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
 import { endThread, newThread, threadQuotas } from '../../jobs/agent/thread/transitions.ts';
-import { jobFilter, soleJob, type TypedJob } from '../../jobs/typed-job.ts';
-import { conversationOf, filterVisible, requestRunId } from '../../jobs/visibility.ts';
-import { chooseProjectMessage, unknownProjectText } from '../../jobs/wording-view.ts';
+import { conversationOf, filterVisible, requestRunId } from '../../jobs/shared/origin.ts';
+import { jobFilter, soleJob, type TypedJob } from '../../jobs/shared/typed-job.ts';
+import { chooseProjectMessage, unknownProjectText } from '../../jobs/shared/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { type Line, message } from '../../slack/blocks.ts';
 import { cut, singleLine, tsToMs } from '../../slack/text.ts';

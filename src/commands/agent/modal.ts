@@ -6,9 +6,9 @@ import { jobName, leftOutText, tooLongText, tooManyText } from '../../jobs/agent
 import { acceptsInstructions, type ThreadRun, waitingOf } from '../../jobs/agent/thread/record.ts';
 import { stateOf, threadPermalink } from '../../jobs/agent/thread/view.ts';
 import { isTalk, parseThreadText } from '../../jobs/agent/thread-text.ts';
-import { readTypedJob } from '../../jobs/typed-job.ts';
-import { canRead } from '../../jobs/visibility.ts';
-import { personName } from '../../jobs/wording-view.ts';
+import { canRead } from '../../jobs/shared/origin.ts';
+import { readTypedJob } from '../../jobs/shared/typed-job.ts';
+import { personName } from '../../jobs/shared/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type Line, message, type Part } from '../../slack/blocks.ts';

@@ -32,7 +32,7 @@ import {
 import { site } from '../../jobs/export/progress-view.ts';
 import { type ExportRun, exportKind, latestLink } from '../../jobs/export/record.ts';
 import { rootKey } from '../../jobs/export/view.ts';
-import type { Person } from '../../jobs/visibility.ts';
+import type { Person } from '../../jobs/shared/origin.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formView, reportView } from '../../slack/modals.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';

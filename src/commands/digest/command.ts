@@ -11,8 +11,8 @@ import { answerMessage, notFinalMessage } from '../../jobs/digest/edition/reply-
 import { SECTIONS } from '../../jobs/digest/model.ts';
 import { post, type ScheduleRun } from '../../jobs/digest/schedule/record.ts';
 import { finalAtMs, lastCompleteWeek, readRange } from '../../jobs/digest/weeks.ts';
-import { conversationOf, requestRunId } from '../../jobs/visibility.ts';
-import { chooseProjectMessage, unknownProjectText } from '../../jobs/wording-view.ts';
+import { conversationOf, requestRunId } from '../../jobs/shared/origin.ts';
+import { chooseProjectMessage, unknownProjectText } from '../../jobs/shared/wording-view.ts';
 import { type Project, resolveProject } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { cut, singleLine } from '../../slack/text.ts';

@@ -20,8 +20,8 @@ import {
   runButton,
 } from '../../jobs/export/record.ts';
 import { exportSchedule } from '../../jobs/export-schedule/record.ts';
-import { readTypedJob } from '../../jobs/typed-job.ts';
-import type { Person } from '../../jobs/visibility.ts';
+import type { Person } from '../../jobs/shared/origin.ts';
+import { readTypedJob } from '../../jobs/shared/typed-job.ts';
 import { type Message, message, moment, type Part, preformatted } from '../../slack/blocks.ts';
 import { formView, reportView, textField } from '../../slack/modals.ts';
 import { idOf } from '../../store/keys.ts';

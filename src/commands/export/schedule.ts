@@ -11,7 +11,7 @@ import {
 } from '../../jobs/export-schedule/record.ts';
 import { exportScheduleViews } from '../../jobs/export-schedule/view.ts';
 import { changeTimetable } from '../../jobs/schedule/record.ts';
-import { listNames } from '../../jobs/wording-view.ts';
+import { listNames } from '../../jobs/shared/wording-view.ts';
 import { type Project, projectsWithId } from '../../projects.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';

@@ -10,15 +10,15 @@ import {
   jobAlias,
   newExportRun,
 } from '../../jobs/export/record.ts';
-import { jobFilter, soleJob, type TypedJob } from '../../jobs/typed-job.ts';
-import { canSee, filterVisible, type RunRequest } from '../../jobs/visibility.ts';
+import { canSee, filterVisible, type RunRequest } from '../../jobs/shared/origin.ts';
+import { jobFilter, soleJob, type TypedJob } from '../../jobs/shared/typed-job.ts';
 import {
   chooseProjectMessage,
   listNames,
   MAX_LISTED_NAMES,
   personName,
   unknownProjectText,
-} from '../../jobs/wording-view.ts';
+} from '../../jobs/shared/wording-view.ts';
 import { defaultDomain, resolveProject } from '../../projects.ts';
 import { nearest } from '../../runtime/edit-distance.ts';
 import { type Message, message, openThreadButton, type Part } from '../../slack/blocks.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { homeRunOf } from '../../jobs/features.ts';
 import { homeRefresh } from '../../jobs/home/job.ts';
 import { homeActions } from '../../jobs/home/view.ts';
-import type { VisibleKind } from '../../jobs/visibility.ts';
+import type { VisibleKind } from '../../jobs/shared/origin.ts';
 import { message } from '../../slack/blocks.ts';
 import { noticeView } from '../../slack/modals.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';

@@ -2,6 +2,8 @@ import type { ModalView } from '@slack/types';
 import { z } from 'zod';
 import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { threadKind } from '../../jobs/agent/thread/record.ts';
+import { conversationOf, requestRunId } from '../../jobs/shared/origin.ts';
+import { listNames, unknownProjectText } from '../../jobs/shared/wording-view.ts';
 import {
   answerQuestion,
   newSiteRun,
@@ -12,8 +14,6 @@ import {
   siteRun,
 } from '../../jobs/site/record.ts';
 import { runningMessage, subject } from '../../jobs/site/view.ts';
-import { conversationOf, requestRunId } from '../../jobs/visibility.ts';
-import { listNames, unknownProjectText } from '../../jobs/wording-view.ts';
 import { defaultDomain, type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { isGitRef } from '../../runtime/git-ref.ts';
 import { type Message, message } from '../../slack/blocks.ts';

@@ -1,9 +1,9 @@
 import { projectsWithId } from '../../projects.ts';
 import { joinParts } from '../../slack/blocks.ts';
 import { countOf, formatCount } from '../../slack/text.ts';
-import { defineHomeRuns, type Feature, isNeedOf } from '../feature.ts';
-import { pollRateLimits } from '../polling.ts';
-import { hourlyLimit, statusLine } from '../wording-view.ts';
+import { pollRateLimits } from '../engine/polling.ts';
+import { defineHomeRuns, type Feature, isNeedOf } from '../shared/feature.ts';
+import { hourlyLimit, statusLine } from '../shared/wording-view.ts';
 import { threadNeeds } from './thread/ephemeral-view.ts';
 import { instructButton } from './thread/messages-view.ts';
 import { jobName } from './thread/phrases.ts';

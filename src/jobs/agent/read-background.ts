@@ -5,8 +5,8 @@ import { holdWhenLimited, slackRateLimit } from '../../slack/rate-limits.ts';
 import { readThread } from '../../slack/reply.ts';
 import { cut, lengthOf, stripInvisible } from '../../slack/text.ts';
 import type { RunBase } from '../../store/runs.ts';
-import type { JobContext } from '../context.ts';
-import { lookupRetryMs, slackRetryMs } from '../polling.ts';
+import type { JobContext } from '../engine/context.ts';
+import { lookupRetryMs, slackRetryMs } from '../engine/polling.ts';
 import type { Background, BackgroundSource } from './background.ts';
 import { excerptOf, parseThreadText } from './thread-text.ts';
 

@@ -1,6 +1,6 @@
 import { readDomain } from '../../domain.ts';
 import { cut, cutAtWord, singleLine } from '../../slack/text.ts';
-import { readTypedJob } from '../typed-job.ts';
+import { readTypedJob } from '../shared/typed-job.ts';
 
 /** The kind of a reply, by its text. Commands and both kinds of `follow` count only with a mention of Docket. */
 export type ThreadText =

@@ -1,8 +1,8 @@
 import { message } from '../../slack/blocks.ts';
 import { joinFacts } from '../../slack/text.ts';
 import { site } from '../export/progress-view.ts';
-import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
-import { filterVisible } from '../visibility.ts';
+import { defineHomeRuns, type Feature, type RunNeeds } from '../shared/feature.ts';
+import { filterVisible } from '../shared/origin.ts';
 import { readTaken, takenAlias, type UpdateRun, updateKind, updateOf, updateRun } from './record.ts';
 import { answeredMessage, liveLine, nameOf, questionMessage } from './view.ts';
 

@@ -4,9 +4,9 @@ import { DocsApiError } from '../../docs-api/errors.ts';
 import { backoffMs } from '../../runtime/timing.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { LoadedRun } from '../../store/runs.ts';
-import type { JobContext } from '../context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
-import { lookupRetryMs, nextPollMs } from '../polling.ts';
+import type { JobContext } from '../engine/context.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../engine/job.ts';
+import { lookupRetryMs, nextPollMs } from '../engine/polling.ts';
 import type { UpdateEnding } from './attempt.ts';
 import { updateNeeds, updateSubject } from './feature.ts';
 import {

@@ -3,7 +3,7 @@ import { STOPPED } from '../../deployments/github.ts';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import { type ExportRun, latestLink } from '../export/record.ts';
-import { type Person, person, type VisibleKind } from '../visibility.ts';
+import { type Person, person, type VisibleKind } from '../shared/origin.ts';
 import { attempt, newer, type UpdateEnding, type UpdateState, updateState } from './attempt.ts';
 
 /**

@@ -21,7 +21,7 @@ import {
   platformReasonText,
   projectMissingText,
   type StateWord,
-} from '../wording-view.ts';
+} from '../shared/wording-view.ts';
 import type { UpdateState } from './attempt.ts';
 import {
   canRecheck,

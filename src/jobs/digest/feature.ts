@@ -1,7 +1,7 @@
 import { type Project, projectsWithId } from '../../projects.ts';
-import type { Feature } from '../feature.ts';
 import { scheduleFeature } from '../schedule/feature.ts';
-import { hourlyLimit } from '../wording-view.ts';
+import type { Feature } from '../shared/feature.ts';
+import { hourlyLimit } from '../shared/wording-view.ts';
 import { setUpButton } from './buttons.ts';
 import { editionRun } from './edition/record.ts';
 import { analyticsLimit } from './figures/job.ts';

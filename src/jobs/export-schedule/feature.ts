@@ -1,5 +1,5 @@
-import type { Feature } from '../feature.ts';
 import { scheduleFeature } from '../schedule/feature.ts';
+import type { Feature } from '../shared/feature.ts';
 import { type ExportSchedule, exportScheduleActions, exportScheduleKind } from './record.ts';
 import { exportScheduleViews } from './view.ts';
 

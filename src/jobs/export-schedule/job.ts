@@ -1,16 +1,16 @@
 import { isDeepStrictEqual } from 'node:util';
 import { claimMsOf } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
-import type { JobContext } from '../context.ts';
 import { newUpdate, stateOf, updateRun } from '../deployment/record.ts';
+import type { JobContext } from '../engine/context.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../engine/job.ts';
+import { lookupRetryMs } from '../engine/polling.ts';
 import { cardPermalink } from '../export/feature.ts';
 import { type ExportRun, exportQuotas, exportRun } from '../export/record.ts';
 import { standingKey } from '../export/view.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../job.ts';
-import { lookupRetryMs } from '../polling.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../schedule/record.ts';
 import { announceTakeover, awaitTest, publish, publishRefusal, workCheckMs } from '../schedule/steps.ts';
-import { canSee } from '../visibility.ts';
+import { canSee } from '../shared/origin.ts';
 import {
   type ExportSchedule,
   exportNow,

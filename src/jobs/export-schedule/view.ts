@@ -13,8 +13,8 @@ import { updateLine } from '../deployment/view.ts';
 import { onlyPages, WORDS } from '../export/progress-view.ts';
 import { standingKey } from '../export/view.ts';
 import { nextParts, scheduleViews } from '../schedule/view.ts';
-import type { Person } from '../visibility.ts';
-import { isNotThere, LABELS, listNames, personName, type StateWord } from '../wording-view.ts';
+import type { Person } from '../shared/origin.ts';
+import { isNotThere, LABELS, listNames, personName, type StateWord } from '../shared/wording-view.ts';
 import { type ExportSchedule, exportScheduleActions, type Latest } from './record.ts';
 
 export const exportScheduleViews = scheduleViews<ExportSchedule, 'runNow'>({

@@ -1,8 +1,8 @@
 import { message, type Part } from '../../slack/blocks.ts';
 import { formatCount, messageUrl } from '../../slack/text.ts';
-import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../feature.ts';
-import { pollRateLimits } from '../polling.ts';
-import { canSee, filterVisible, type Viewer } from '../visibility.ts';
+import { pollRateLimits } from '../engine/polling.ts';
+import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../shared/feature.ts';
+import { canSee, filterVisible, type Viewer } from '../shared/origin.ts';
 import { exportLine, exportSiteButton, site } from './progress-view.ts';
 import { type ExportRun, exportKind, exportRun } from './record.ts';
 import { answeredMessage, cardKey, questionMessage } from './view.ts';

@@ -3,10 +3,9 @@ import { DocsApiError } from '../../docs-api/errors.ts';
 import type { StartedExport } from '../../docs-api/operations.ts';
 import { fillLinks } from '../../slack/blocks.ts';
 import { lacksScope, SlackApiError } from '../../slack/errors.ts';
-import { deliveryCheckMs, loadCardState, postWhereAsked, reportPrivately } from '../card.ts';
-import type { JobContext } from '../context.ts';
 import { stateOf, updateId, updateRun } from '../deployment/record.ts';
-import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
+import type { JobContext } from '../engine/context.ts';
+import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../engine/job.ts';
 import {
   isUnknownJob,
   lookupRetryMs,
@@ -15,7 +14,8 @@ import {
   type PollFailure,
   pollJob,
   slackRetryMs,
-} from '../polling.ts';
+} from '../engine/polling.ts';
+import { deliveryCheckMs, loadCardState, postWhereAsked, reportPrivately } from '../shared/report.ts';
 import { exportNeeds } from './feature.ts';
 import { site } from './progress-view.ts';
 import {

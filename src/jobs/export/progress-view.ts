@@ -20,7 +20,7 @@ import {
   type StateWord,
   shortId,
   stateParts,
-} from '../wording-view.ts';
+} from '../shared/wording-view.ts';
 import {
   type DoneEnding,
   type Ending,

@@ -5,9 +5,9 @@ import { hostOfUrl } from '../../domain.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Quota, runBase } from '../../store/runs.ts';
 import { updateState } from '../deployment/attempt.ts';
-import type { Limits } from '../limits.ts';
-import { pollFailure } from '../polling.ts';
-import { conversationOf, person, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
+import { pollFailure } from '../engine/polling.ts';
+import type { Limits } from '../shared/limits.ts';
+import { conversationOf, person, type RunRequest, requestRunId, type VisibleKind } from '../shared/origin.ts';
 
 /** The export is done and has a download link. */
 const doneEnding = z.object({

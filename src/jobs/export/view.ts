@@ -31,7 +31,7 @@ import {
   platformReasonText,
   projectMissingText,
   startQuestion,
-} from '../wording-view.ts';
+} from '../shared/wording-view.ts';
 import {
   downloadButton,
   failureLine,

@@ -2,12 +2,12 @@ import { SlackApiError } from '../../slack/errors.ts';
 import { holdWhenLimited } from '../../slack/rate-limits.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import { type RunBase, runBase } from '../../store/runs.ts';
-import type { JobContext } from '../context.ts';
-import type { HomeRuns } from '../feature.ts';
+import type { JobContext } from '../engine/context.ts';
+import type { Job } from '../engine/job.ts';
+import { slackRetryMs } from '../engine/polling.ts';
 import { features, homeRunOf, limitsInUse } from '../features.ts';
 import { TASKS } from '../help-view.ts';
-import type { Job } from '../job.ts';
-import { slackRetryMs } from '../polling.ts';
+import type { HomeRuns } from '../shared/feature.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from './view.ts';
 
 /** Names the refresh of a person's Home tab, to wake it. */

@@ -2,8 +2,8 @@ import type { HomeView, KnownBlock } from '@slack/types';
 import { type ButtonParts, compose, contextBlock, message, type Part } from '../../slack/blocks.ts';
 import { formatCount, joinFacts, orList } from '../../slack/text.ts';
 import type { RunBase } from '../../store/runs.ts';
-import type { Need } from '../feature.ts';
-import { missingScopeText } from '../wording-view.ts';
+import type { Need } from '../shared/feature.ts';
+import { missingScopeText } from '../shared/wording-view.ts';
 
 export const homeActions = { answer: 'home.answer', fix: 'home.fix' } as const;
 

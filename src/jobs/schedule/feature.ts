@@ -1,8 +1,8 @@
 import { moment, type Part } from '../../slack/blocks.ts';
 import { countOf, formatCount } from '../../slack/text.ts';
 import type { Indexed } from '../../store/runs.ts';
-import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
-import { statusLine } from '../wording-view.ts';
+import { defineHomeRuns, type Feature, type RunNeeds } from '../shared/feature.ts';
+import { statusLine } from '../shared/wording-view.ts';
 import type { Schedule, ScheduleKind } from './record.ts';
 import type { ScheduleViews } from './view.ts';
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
-import { type Person, person, type RunRequest, requestRunId, type VisibleKind } from '../visibility.ts';
+import { type Person, person, type RunRequest, requestRunId, type VisibleKind } from '../shared/origin.ts';
 import { nextOccurrence, type Timetable, timetable } from './timetable.ts';
 
 /** A run with work at the times of a timetable, until a person removes it. A feature adds its own fields. */

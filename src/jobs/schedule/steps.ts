@@ -1,8 +1,8 @@
 import type { Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
-import { deliveryCheckMs, reportPrivately } from '../card.ts';
-import type { JobContext } from '../context.ts';
-import { type StepResult, save, wait } from '../job.ts';
+import type { JobContext } from '../engine/context.ts';
+import { type StepResult, save, wait } from '../engine/job.ts';
+import { deliveryCheckMs, reportPrivately } from '../shared/report.ts';
 import { activate, end, type Schedule } from './record.ts';
 import type { ScheduleViews } from './view.ts';
 

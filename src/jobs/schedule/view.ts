@@ -9,7 +9,7 @@ import {
   type Part,
 } from '../../slack/blocks.ts';
 import { countOf, sanitizeUserText } from '../../slack/text.ts';
-import { isNotThere, nameTo, personName } from '../wording-view.ts';
+import { isNotThere, nameTo, personName } from '../shared/wording-view.ts';
 import type { Schedule } from './record.ts';
 import { timetableText } from './timetable.ts';
 

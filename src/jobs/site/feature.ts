@@ -1,8 +1,8 @@
 import { keyIdOf } from '../../docs-api/client.ts';
 import { message } from '../../slack/blocks.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
-import { defineHomeRuns, type Feature, type RunNeeds } from '../feature.ts';
-import { pollRateLimits } from '../polling.ts';
+import { pollRateLimits } from '../engine/polling.ts';
+import { defineHomeRuns, type Feature, type RunNeeds } from '../shared/feature.ts';
 import { type SiteRun, siteActions, siteKind } from './record.ts';
 import { answeredMessage, questionMessage, stateLine, subject } from './view.ts';
 

@@ -1,13 +1,13 @@
 import type { DocsApi } from '../../docs-api/client.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { ThreadEvent } from '../agent/thread/record.ts';
-import { loadCardState, reportPrivately } from '../card.ts';
-import type { JobContext } from '../context.ts';
+import type { JobContext } from '../engine/context.ts';
+import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../engine/job.ts';
+import { lookupRetryMs, nextFailure, nextPollMs, type PollFailure, pollJob } from '../engine/polling.ts';
 import { NOT_STARTED_REASONS } from '../export/job.ts';
 import type { ExportSchedule } from '../export-schedule/record.ts';
-import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../job.ts';
-import { lookupRetryMs, nextFailure, nextPollMs, type PollFailure, pollJob } from '../polling.ts';
-import { noPlaceMessage } from '../wording-view.ts';
+import { loadCardState, reportPrivately } from '../shared/report.ts';
+import { noPlaceMessage } from '../shared/wording-view.ts';
 import { siteNeeds, startLimit } from './feature.ts';
 import { advance, previewAlias, previewSupport, type SiteEnding, type SiteRun, siteRun } from './record.ts';
 import { lineKey, siteMessages, subject } from './view.ts';

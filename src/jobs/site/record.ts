@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
-import { pollFailure } from '../polling.ts';
-import { type Person, person, type VisibleKind } from '../visibility.ts';
+import { pollFailure } from '../engine/polling.ts';
+import { type Person, person, type VisibleKind } from '../shared/origin.ts';
 
 /** How it ended. `reason` is the platform's own words. */
 const ending = z.discriminatedUnion('kind', [

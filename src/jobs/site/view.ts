@@ -22,7 +22,7 @@ import {
   platformReasonText,
   type StateWord,
   startQuestion,
-} from '../wording-view.ts';
+} from '../shared/wording-view.ts';
 import { type SiteEnding, type SiteRun, siteActions } from './record.ts';
 
 /** The branch of a preview, or the site of an update. */

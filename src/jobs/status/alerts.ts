@@ -11,9 +11,9 @@ import { tryOr } from '../../runtime/try-or.ts';
 import { joinParts, layout, type Message, moment } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { Stores } from '../../store/stores.ts';
-import type { WorkContext } from '../feature.ts';
 import { workThatWaits } from '../features.ts';
-import { platformReasonText } from '../wording-view.ts';
+import type { WorkContext } from '../shared/feature.ts';
+import { platformReasonText } from '../shared/wording-view.ts';
 import { keyParts, type RejectedKey, rejectedKeyLine, type ShownKey } from './view.ts';
 
 interface AlertParts {

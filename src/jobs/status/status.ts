@@ -3,10 +3,10 @@ import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { Stores } from '../../store/stores.ts';
 import type { Dependency, HealthSnapshot } from '../../store/values.ts';
-import type { FeatureContext, LimitContext, WorkContext } from '../feature.ts';
+import type { Queues } from '../engine/queue.ts';
 import { features, limitsInUse } from '../features.ts';
-import type { Queues } from '../queue.ts';
-import type { Viewer } from '../visibility.ts';
+import type { FeatureContext, LimitContext, WorkContext } from '../shared/feature.ts';
+import type { Viewer } from '../shared/origin.ts';
 import { findRejectedKeys } from './alerts.ts';
 import { type StatusReader, type SystemState, statusMessage } from './view.ts';
 

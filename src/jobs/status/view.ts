@@ -12,8 +12,8 @@ import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { countOf, escapeText, formatCount, joinFacts, sanitizeUserText } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
 import type { HealthSnapshot } from '../../store/values.ts';
-import type { QueueCounts } from '../queue.ts';
-import { listNames, statusLine } from '../wording-view.ts';
+import type { QueueCounts } from '../engine/queue.ts';
+import { listNames, statusLine } from '../shared/wording-view.ts';
 
 export const statusActions = { details: 'status.details', audit: 'status.audit' } as const;
 

@@ -8,7 +8,7 @@ import {
 } from '../../../src/jobs/export/progress-view.ts';
 import type { Ending, ExportRun } from '../../../src/jobs/export/record.ts';
 import { exportMessages, retractedMessage } from '../../../src/jobs/export/view.ts';
-import { noPlaceMessage } from '../../../src/jobs/wording-view.ts';
+import { noPlaceMessage } from '../../../src/jobs/shared/wording-view.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aCaller, acme, ana, aProject, beta, gus } from '../../support/commands/builders.ts';
 import { anEnding, aRun, ended, REQUEST, THREAD } from '../../support/jobs/export/builders.ts';

@@ -1,4 +1,4 @@
-import type { PollFailure } from '../../../src/jobs/polling.ts';
+import type { PollFailure } from '../../../src/jobs/engine/polling.ts';
 import type { SiteEnding, SiteRun } from '../../../src/jobs/site/record.ts';
 import { runningMessage, siteMessages, stateLine } from '../../../src/jobs/site/view.ts';
 import { message } from '../../../src/slack/blocks.ts';

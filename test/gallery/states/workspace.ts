@@ -13,10 +13,18 @@ import { scheduleNeeds, scheduleNotes } from '../../../src/jobs/digest/schedule/
 import { exportNeeds } from '../../../src/jobs/export/feature.ts';
 import { exportLine } from '../../../src/jobs/export/progress-view.ts';
 import { exportScheduleViews } from '../../../src/jobs/export-schedule/view.ts';
-import type { RunNeeds } from '../../../src/jobs/feature.ts';
 import { features } from '../../../src/jobs/features.ts';
 import { TASKS } from '../../../src/jobs/help-view.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from '../../../src/jobs/home/view.ts';
+import type { RunNeeds } from '../../../src/jobs/shared/feature.ts';
+import {
+  chooseProjectMessage,
+  hourlyLimit,
+  notPermittedText,
+  unknownProjectText,
+  waitingCountText,
+  workWaitsText,
+} from '../../../src/jobs/shared/wording-view.ts';
 import {
   deploymentAlertMessage,
   expiryMessage,
@@ -29,14 +37,6 @@ import {
   type SystemState,
   statusMessage,
 } from '../../../src/jobs/status/view.ts';
-import {
-  chooseProjectMessage,
-  hourlyLimit,
-  notPermittedText,
-  unknownProjectText,
-  waitingCountText,
-  workWaitsText,
-} from '../../../src/jobs/wording-view.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { noticeView } from '../../../src/slack/modals.ts';
 import { problemsOf } from '../../../src/store/redis/check.ts';

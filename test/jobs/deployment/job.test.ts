@@ -5,7 +5,6 @@ import { changes } from '../../../src/commands/deployment/buttons.ts';
 import type { DeploymentApi } from '../../../src/deployments/deployment.ts';
 import { GithubError } from '../../../src/deployments/github.ts';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
-import type { JobContext } from '../../../src/jobs/context.ts';
 import { dispatchStep, updateJob } from '../../../src/jobs/deployment/job.ts';
 import {
   attemptName,
@@ -15,6 +14,7 @@ import {
   updateRun,
 } from '../../../src/jobs/deployment/record.ts';
 import { updateMessages } from '../../../src/jobs/deployment/view.ts';
+import type { JobContext } from '../../../src/jobs/engine/context.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { anUpdate } from '../../support/jobs/deployment/builders.ts';
 import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest';
 import { entriesOf, quotedWords } from '../../../src/commands/digest/ask.ts';
 import type { DigestOrigin, Instruction, RoundEnding } from '../../../src/jobs/agent/thread/record.ts';
-import type { JobContext } from '../../../src/jobs/context.ts';
 import { loadFollowUps } from '../../../src/jobs/digest/edition/job.ts';
 import { type EditionRun, weeklyId } from '../../../src/jobs/digest/edition/record.ts';
 import { followUpLines } from '../../../src/jobs/digest/edition/view.ts';
+import type { JobContext } from '../../../src/jobs/engine/context.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aPage } from '../../support/jobs/digest/builders.ts';

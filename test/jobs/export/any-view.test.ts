@@ -7,7 +7,7 @@ import { linkButton } from '../../../src/commands/export/buttons.ts';
 import { exportLine, runningMessage } from '../../../src/jobs/export/progress-view.ts';
 import type { ExportRun } from '../../../src/jobs/export/record.ts';
 import { exportMessages } from '../../../src/jobs/export/view.ts';
-import { noPlaceMessage } from '../../../src/jobs/wording-view.ts';
+import { noPlaceMessage } from '../../../src/jobs/shared/wording-view.ts';
 import { fillLinks, linkPlaceholder, type Message, message } from '../../../src/slack/blocks.ts';
 import { hostileText, slackCode } from '../../support/arbitraries.ts';
 import { NOW_MS } from '../../support/builders.ts';

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest';
 import { transitions } from '../../../src/commands/export/buttons.ts';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { DocsApiError, type DocsApiErrorKind } from '../../../src/docs-api/errors.ts';
-import type { JobContext } from '../../../src/jobs/context.ts';
+import type { JobContext } from '../../../src/jobs/engine/context.ts';
 import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anExportJob } from '../../support/jobs/export/builders.ts';

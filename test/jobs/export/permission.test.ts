@@ -1,5 +1,5 @@
 import { beforeEach, expect, test } from 'vitest';
-import type { JobContext } from '../../../src/jobs/context.ts';
+import type { JobContext } from '../../../src/jobs/engine/context.ts';
 import { linkJob } from '../../../src/jobs/export/job.ts';
 import type { PermissionResult } from '../../../src/policy.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';

@@ -4,7 +4,7 @@ import { pino } from 'pino';
 import { defaultConfigFile } from '../../../src/config/file.ts';
 import { GithubError } from '../../../src/deployments/github.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
-import type { JobContext } from '../../../src/jobs/context.ts';
+import type { JobContext } from '../../../src/jobs/engine/context.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../src/slack/errors.ts';
 import { createCallOnce } from '../../../src/store/call-once.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { ButtonParts } from '../../../slack/blocks.ts';
-import { LABELS } from '../../wording-view.ts';
+import { LABELS } from '../../shared/wording-view.ts';
 
 /** Action ids of the buttons of a followed thread whose clicks go into its inbox, see `record.ts`. */
 const clickActions = {

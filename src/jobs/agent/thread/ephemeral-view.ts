@@ -13,9 +13,9 @@ import {
 } from '../../../slack/blocks.ts';
 import { countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../../slack/text.ts';
 import { exportOffer } from '../../export/progress-view.ts';
-import type { Need, RunNeeds } from '../../feature.ts';
 import { overviewMessage } from '../../help-view.ts';
-import { LABELS, noPlaceMessage, notPermittedText, personName, shortId } from '../../wording-view.ts';
+import type { Need, RunNeeds } from '../../shared/feature.ts';
+import { LABELS, noPlaceMessage, notPermittedText, personName, shortId } from '../../shared/wording-view.ts';
 import type { Background } from '../background.ts';
 import type { ThreadText } from '../thread-text.ts';
 import { agentActions, checkButton, type mentionButton, stopButton, threadButtonOf } from './buttons.ts';

@@ -3,10 +3,10 @@ import { findMentions, leavesSharedOut, messageToMarkdown } from '../../../slack
 import { tsToMs } from '../../../slack/text.ts';
 import type { LoadedRun } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
-import { loadCardState, reportPrivately } from '../../card.ts';
-import type { JobContext } from '../../context.ts';
-import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../../job.ts';
-import { lookupRetryMs } from '../../polling.ts';
+import type { JobContext } from '../../engine/context.ts';
+import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../../engine/job.ts';
+import { lookupRetryMs } from '../../engine/polling.ts';
+import { loadCardState, reportPrivately } from '../../shared/report.ts';
 import { loadNames } from '../read-background.ts';
 import { privateEnding, threadNeeds } from './ephemeral-view.ts';
 import { lookUpNamedJob, pollWhenDue } from './poll.ts';

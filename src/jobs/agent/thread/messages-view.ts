@@ -18,7 +18,7 @@ import {
   projectMissingText,
   pullRequestPart,
   type StateWord,
-} from '../../wording-view.ts';
+} from '../../shared/wording-view.ts';
 import { agentActions, checkButton, stopButton, threadButtonOf } from './buttons.ts';
 import {
   afterText,

@@ -8,8 +8,8 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../../slack/text.ts';
+import { buttonUrl, LABELS, personName, shortId } from '../../shared/wording-view.ts';
 import { siteActions } from '../../site/record.ts';
-import { buttonUrl, LABELS, personName, shortId } from '../../wording-view.ts';
 import type { Background } from '../background.ts';
 import { agentActions, threadButtonOf } from './buttons.ts';
 import { type ThreadRun, unsentOf, waitingOf } from './record.ts';

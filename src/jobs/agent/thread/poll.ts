@@ -1,8 +1,8 @@
 import type { DocsApi } from '../../../docs-api/client.ts';
 import type { AgentJob } from '../../../docs-api/operations.ts';
-import type { JobContext } from '../../context.ts';
-import { save } from '../../job.ts';
-import { isUnknownJob, nextPollMs, pollJob } from '../../polling.ts';
+import type { JobContext } from '../../engine/context.ts';
+import { save } from '../../engine/job.ts';
+import { isUnknownJob, nextPollMs, pollJob } from '../../engine/polling.ts';
 import { previewAlias, previewSupport } from '../../site/record.ts';
 import { saveChanges } from './publish.ts';
 import {

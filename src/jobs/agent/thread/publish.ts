@@ -1,10 +1,10 @@
 import { SlackApiError } from '../../../slack/errors.ts';
 import { countOf } from '../../../slack/text.ts';
-import { postEphemeralOnce } from '../../card.ts';
-import type { JobContext } from '../../context.ts';
-import { type StepResult, save } from '../../job.ts';
-import { slackRetryMs } from '../../polling.ts';
-import type { Person } from '../../visibility.ts';
+import type { JobContext } from '../../engine/context.ts';
+import { type StepResult, save } from '../../engine/job.ts';
+import { slackRetryMs } from '../../engine/polling.ts';
+import type { Person } from '../../shared/origin.ts';
+import { postEphemeralOnce } from '../../shared/report.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import {
   findInstruction,

@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { userMessage } from '../../../slack/reply.ts';
 import { INDEXED, type RunStore, runBase } from '../../../store/runs.ts';
-import { pollFailure } from '../../polling.ts';
-import { person, type Visible, type VisibleKind } from '../../visibility.ts';
+import { pollFailure } from '../../engine/polling.ts';
+import { person, type Visible, type VisibleKind } from '../../shared/origin.ts';
 import { background, backgroundSource } from '../background.ts';
 import { excerptOf } from '../thread-text.ts';
 import { threadClicks } from './buttons.ts';

@@ -1,7 +1,7 @@
 import { retention } from '../../../runtime/timing.ts';
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
-import type { Limits } from '../../limits.ts';
-import type { Person } from '../../visibility.ts';
+import type { Limits } from '../../shared/limits.ts';
+import type { Person } from '../../shared/origin.ts';
 import type { BackgroundSource } from '../background.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { addSend } from './poll.ts';

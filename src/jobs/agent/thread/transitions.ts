@@ -1,6 +1,6 @@
 import type { Quota } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
-import type { Limits } from '../../limits.ts';
+import type { Limits } from '../../shared/limits.ts';
 import {
   type Ephemeral,
   type Instruction,

@@ -19,7 +19,7 @@ import {
   pullRequestPart,
   type StateWord,
   stateParts,
-} from '../../wording-view.ts';
+} from '../../shared/wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
 import { ENDED, workMessages } from './messages-view.ts';
 import {

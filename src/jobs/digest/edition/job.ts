@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util';
 import { slackRateLimit } from '../../../slack/rate-limits.ts';
 import { type DigestOrigin, threadRun } from '../../agent/thread/record.ts';
 import { askEnding } from '../../agent/thread/transitions.ts';
-import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../card.ts';
-import type { JobContext } from '../../context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
+import type { JobContext } from '../../engine/context.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../../engine/job.ts';
+import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../shared/report.ts';
 import { causeOf, collectFigures, type FiguresRun, figuresRun, hasTotals } from '../figures/record.ts';
 import {
   addCounts,

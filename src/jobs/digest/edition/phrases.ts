@@ -12,7 +12,7 @@ import {
   upperFirst,
 } from '../../../slack/text.ts';
 import type { DigestOrigin } from '../../agent/thread/record.ts';
-import { LABELS } from '../../wording-view.ts';
+import { LABELS } from '../../shared/wording-view.ts';
 import { type AskButton, digestActions, entryId } from '../buttons.ts';
 import { type Counts, totalOf } from '../model.ts';
 import type { EditionRun } from './record.ts';

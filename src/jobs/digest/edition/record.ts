@@ -4,7 +4,7 @@ import { messageUrl } from '../../../slack/text.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import { digestOrigin } from '../../agent/thread/record.ts';
-import { person, type VisibleKind } from '../../visibility.ts';
+import { person, type VisibleKind } from '../../shared/origin.ts';
 import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
 import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
 import { spansOf, weekBefore, weekNameOf } from '../weeks.ts';

@@ -1,7 +1,7 @@
 import { type Line, layout, type Message, openThreadButton, type Part } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, joinFacts, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
-import { isNotThere, platformReasonText, projectMissingText } from '../../wording-view.ts';
+import { isNotThere, platformReasonText, projectMissingText } from '../../shared/wording-view.ts';
 import { digestActions } from '../buttons.ts';
 import type { PlatformCause } from '../model.ts';
 import { daysText, rangeText, type Week } from '../weeks.ts';

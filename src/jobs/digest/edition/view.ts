@@ -13,7 +13,7 @@ import {
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { countOf, formatCount } from '../../../slack/text.ts';
 import type { ChartBlock } from '../../../store/messages.ts';
-import { personName, pullRequestPart } from '../../wording-view.ts';
+import { personName, pullRequestPart } from '../../shared/wording-view.ts';
 import { type AskButton, UNANSWERED } from '../buttons.ts';
 import { type Counts, listedThumbs, type PageChange, totalOf } from '../model.ts';
 import { chartLabels, daysOf, daysText, rangeText } from '../weeks.ts';

@@ -6,9 +6,9 @@ import { backoffMs } from '../../../runtime/timing.ts';
 import type { FiguresStore } from '../../../store/figures.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import { runBase } from '../../../store/runs.ts';
-import type { JobContext } from '../../context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
-import { nextFailure } from '../../polling.ts';
+import type { JobContext } from '../../engine/context.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../../engine/job.ts';
+import { nextFailure } from '../../engine/polling.ts';
 import {
   addCounts,
   type Counts,

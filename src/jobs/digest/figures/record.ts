@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { retention } from '../../../runtime/timing.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
-import type { JobContext } from '../../context.ts';
-import { pollFailure } from '../../polling.ts';
+import type { JobContext } from '../../engine/context.ts';
+import { pollFailure } from '../../engine/polling.ts';
 import {
   counts,
   type DayRange,

@@ -1,5 +1,5 @@
 import { idOf } from '../../../store/keys.ts';
-import type { JobContext } from '../../context.ts';
+import type { JobContext } from '../../engine/context.ts';
 import { workCheckMs } from '../../schedule/steps.ts';
 import { nextOccurrence } from '../../schedule/timetable.ts';
 import { collectFigures, hasTotals, newFiguresRun } from '../figures/record.ts';

@@ -1,6 +1,6 @@
-import type { JobContext } from '../../context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../../job.ts';
-import { lookupRetryMs } from '../../polling.ts';
+import type { JobContext } from '../../engine/context.ts';
+import { defineRunJob, idle, type StepResult, save, wait } from '../../engine/job.ts';
+import { lookupRetryMs } from '../../engine/polling.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../../schedule/record.ts';
 import { announceTakeover, awaitTest, publish, publishRefusal, workCheckMs } from '../../schedule/steps.ts';
 import {

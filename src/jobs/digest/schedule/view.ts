@@ -1,9 +1,9 @@
 import { layout, type Message, message, moment, type Part } from '../../../slack/blocks.ts';
 import { countOf, cut, formatCount, singleLine } from '../../../slack/text.ts';
-import type { RunNeeds } from '../../feature.ts';
 import { timetableText, WEEKDAYS } from '../../schedule/timetable.ts';
 import { scheduleViews } from '../../schedule/view.ts';
-import { LABELS, personName } from '../../wording-view.ts';
+import type { RunNeeds } from '../../shared/feature.ts';
+import { LABELS, personName } from '../../shared/wording-view.ts';
 import { digestActions } from '../buttons.ts';
 import { CHECK_COUNTING, pathText } from '../edition/phrases.ts';
 import { failureParts } from '../edition/reply-view.ts';

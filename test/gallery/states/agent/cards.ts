@@ -1,6 +1,6 @@
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
-import type { PollFailure } from '../../../../src/jobs/polling.ts';
+import type { PollFailure } from '../../../../src/jobs/engine/polling.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, someBackground } from '../../../support/jobs/agent/builders.ts';
 import { type GalleryState, pick, post } from '../../state.ts';

@@ -16,7 +16,7 @@ import { tooLongText } from '../../../../src/jobs/agent/thread/phrases.ts';
 import type { Ephemeral, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadLine } from '../../../../src/jobs/agent/thread/view.ts';
 import { parseThreadText } from '../../../../src/jobs/agent/thread-text.ts';
-import { noPlaceMessage, notPermittedText } from '../../../../src/jobs/wording-view.ts';
+import { noPlaceMessage, notPermittedText } from '../../../../src/jobs/shared/wording-view.ts';
 import type { Project } from '../../../../src/projects.ts';
 import { type Message, message, preformatted } from '../../../../src/slack/blocks.ts';
 import { reportView } from '../../../../src/slack/modals.ts';

@@ -2,7 +2,7 @@ import { beforeEach } from 'vitest';
 import { threadJob } from '../../../../src/jobs/agent/thread/job.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import { type ThreadRun, threadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import type { JobContext } from '../../../../src/jobs/context.ts';
+import type { JobContext } from '../../../../src/jobs/engine/context.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { NOW_MS } from '../../builders.ts';

@@ -6,8 +6,8 @@ import {
   type StandInPlatformOptions,
 } from '../../../../demo/docs-platform/platform.ts';
 import { createDocsApi } from '../../../../src/docs-api/client.ts';
-import type { JobContext } from '../../../../src/jobs/context.ts';
-import type { Job } from '../../../../src/jobs/job.ts';
+import type { JobContext } from '../../../../src/jobs/engine/context.ts';
+import type { Job } from '../../../../src/jobs/engine/job.ts';
 import type { RunBase } from '../../../../src/store/runs.ts';
 import { aProject } from '../../commands/builders.ts';
 import { type JobContextParts, jobContext } from '../world.ts';

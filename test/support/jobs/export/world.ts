@@ -1,5 +1,5 @@
 import type { DocsApi } from '../../../../src/docs-api/client.ts';
-import type { JobContext } from '../../../../src/jobs/context.ts';
+import type { JobContext } from '../../../../src/jobs/engine/context.ts';
 import { exportJob } from '../../../../src/jobs/export/job.ts';
 import { type ExportRun, exportRun } from '../../../../src/jobs/export/record.ts';
 import type { OutboxMessage } from '../../../../src/slack/outbox.ts';

@@ -1,6 +1,6 @@
 import type { Redis } from 'ioredis';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
-import type { JobContext } from '../../../../src/jobs/context.ts';
+import type { JobContext } from '../../../../src/jobs/engine/context.ts';
 import { jobs } from '../../../../src/jobs/index.ts';
 import { backoffMs, defaultTiming } from '../../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
@@ -46,7 +46,7 @@ const OF_APIS = [
 ] as const;
 type Fault = (typeof OF_APIS)[number];
 
-/** Repeated errors after which a job gives up, as in `jobs/workers.ts`. */
+/** Repeated errors after which a job gives up, as in `jobs/engine/workers.ts`. */
 const POISON_ERRORS = 8;
 
 /** More executions than any scenario needs: then something is due for ever. */

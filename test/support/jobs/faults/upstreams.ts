@@ -1,7 +1,7 @@
 import type { DocsApi } from '../../../../src/docs-api/client.ts';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import type { DocsApiOperation } from '../../../../src/docs-api/operations.ts';
-import type { JobContext } from '../../../../src/jobs/context.ts';
+import type { JobContext } from '../../../../src/jobs/engine/context.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import type { Message } from '../../../../src/slack/blocks.ts';
 import type { Place, PostedMessage, SlackApi } from '../../../../src/slack/client.ts';

@@ -9,7 +9,7 @@ import {
   type IntakeParts,
   UserFacingError,
 } from '../../../../../src/commands/intake.ts';
-import type { JobContext } from '../../../../../src/jobs/context.ts';
+import type { JobContext } from '../../../../../src/jobs/engine/context.ts';
 import { homeJob } from '../../../../../src/jobs/home/job.ts';
 import type { Project } from '../../../../../src/projects.ts';
 import { receiveCallbacks } from '../../../../../src/server/callbacks.ts';

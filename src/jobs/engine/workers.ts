@@ -1,15 +1,15 @@
 import type { Job as BullJob } from 'bullmq';
 import { DelayedError } from 'bullmq/dist/cjs/classes/errors/delayed-error.js';
 import { Worker } from 'bullmq/dist/cjs/classes/worker.js';
-import type { Metrics, StepOutcome } from '../metrics/metrics.ts';
-import { inLogScope, type Log, type LogScope } from '../runtime/log.ts';
-import { repeat, Stopping } from '../runtime/stopping.ts';
-import { backoffMs, type Timing } from '../runtime/timing.ts';
-import { TimeLimitError, withTimeout } from '../runtime/with-timeout.ts';
-import { createDueStore, type DueStore } from '../store/due.ts';
-import { PREFIX } from '../store/keys.ts';
-import { type RedisClient, refusalOf } from '../store/redis/client.ts';
-import type { RunRef } from '../store/run-scripts.ts';
+import type { Metrics, StepOutcome } from '../../metrics/metrics.ts';
+import { inLogScope, type Log, type LogScope } from '../../runtime/log.ts';
+import { repeat, Stopping } from '../../runtime/stopping.ts';
+import { backoffMs, type Timing } from '../../runtime/timing.ts';
+import { TimeLimitError, withTimeout } from '../../runtime/with-timeout.ts';
+import { createDueStore, type DueStore } from '../../store/due.ts';
+import { PREFIX } from '../../store/keys.ts';
+import { type RedisClient, refusalOf } from '../../store/redis/client.ts';
+import type { RunRef } from '../../store/run-scripts.ts';
 import type { Job } from './job.ts';
 import type { QueueTelemetry } from './queue.ts';
 

@@ -1,10 +1,10 @@
 import { z } from 'zod';
-import { type DocsApi, keyIdOf } from '../docs-api/client.ts';
-import { DocsApiError } from '../docs-api/errors.ts';
-import type { Project } from '../projects.ts';
-import { backoffMs, type Timing } from '../runtime/timing.ts';
-import { isPermanent, type SlackApiError } from '../slack/errors.ts';
-import type { RateLimit } from '../store/rate-limit.ts';
+import { type DocsApi, keyIdOf } from '../../docs-api/client.ts';
+import { DocsApiError } from '../../docs-api/errors.ts';
+import type { Project } from '../../projects.ts';
+import { backoffMs, type Timing } from '../../runtime/timing.ts';
+import { isPermanent, type SlackApiError } from '../../slack/errors.ts';
+import type { RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from './context.ts';
 
 /**

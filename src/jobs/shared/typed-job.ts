@@ -1,6 +1,6 @@
-import { isSafeId } from '../docs-api/operations.ts';
-import { type Project, projectNamed } from '../projects.ts';
-import { cut, singleLine } from '../slack/text.ts';
+import { isSafeId } from '../../docs-api/operations.ts';
+import { type Project, projectNamed } from '../../projects.ts';
+import { cut, singleLine } from '../../slack/text.ts';
 import { listNames } from './wording-view.ts';
 
 /** A job as a person types it: its whole id, the short form from messages, or an address that contains its id. */

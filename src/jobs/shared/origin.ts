@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { idOf } from '../store/keys.ts';
+import { idOf } from '../../store/keys.ts';
 
 /** A person by Slack's id, and the name that messages show. */
 export const person = z.object({ id: z.string(), name: z.string() });

@@ -1,20 +1,20 @@
-import type { DeploymentApi } from '../deployments/deployment.ts';
-import type { DocsApi } from '../docs-api/client.ts';
-import type { DocsApiError } from '../docs-api/errors.ts';
-import type { Policy } from '../policy.ts';
-import type { Project } from '../projects.ts';
-import type { Log } from '../runtime/log.ts';
-import type { Timing } from '../runtime/timing.ts';
-import type { SlackApi } from '../slack/client.ts';
-import type { createDelivery } from '../slack/delivery.ts';
-import type { Mentions, Names } from '../slack/markdown/inline.ts';
-import type { Outbox } from '../slack/outbox.ts';
-import type { postEphemeral } from '../slack/response-url.ts';
-import type { CallOnceStore } from '../store/call-once.ts';
-import type { RunBase } from '../store/runs.ts';
-import type { Stores } from '../store/stores.ts';
-import type { Limits } from './limits.ts';
-import type { ConversationReaders } from './visibility.ts';
+import type { DeploymentApi } from '../../deployments/deployment.ts';
+import type { DocsApi } from '../../docs-api/client.ts';
+import type { DocsApiError } from '../../docs-api/errors.ts';
+import type { Policy } from '../../policy.ts';
+import type { Project } from '../../projects.ts';
+import type { Log } from '../../runtime/log.ts';
+import type { Timing } from '../../runtime/timing.ts';
+import type { SlackApi } from '../../slack/client.ts';
+import type { createDelivery } from '../../slack/delivery.ts';
+import type { Mentions, Names } from '../../slack/markdown/inline.ts';
+import type { Outbox } from '../../slack/outbox.ts';
+import type { postEphemeral } from '../../slack/response-url.ts';
+import type { CallOnceStore } from '../../store/call-once.ts';
+import type { RunBase } from '../../store/runs.ts';
+import type { Stores } from '../../store/stores.ts';
+import type { Limits } from '../shared/limits.ts';
+import type { ConversationReaders } from '../shared/origin.ts';
 
 /** The parts of the program that jobs use. `worker.ts` creates the only one. */
 export interface JobContext extends Stores, CallOnceStore, Pick<ConversationReaders, 'isPublic'> {

@@ -1,9 +1,9 @@
-import type { Permission } from '../policy.ts';
-import { readWebAddress } from '../runtime/web-address.ts';
-import { type ButtonParts, type Line, layout, type Message, message, type Part } from '../slack/blocks.ts';
-import { SLACK_LIMITS } from '../slack/limits.ts';
-import { bidiIsolate, countOf, cut, formatCount, sanitizeUserText, singleLine } from '../slack/text.ts';
-import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
+import type { Permission } from '../../policy.ts';
+import { readWebAddress } from '../../runtime/web-address.ts';
+import { type ButtonParts, type Line, layout, type Message, message, type Part } from '../../slack/blocks.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
+import { bidiIsolate, countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../slack/text.ts';
+import type { RateLimit, RateLimitUsage } from '../../store/rate-limit.ts';
 
 /** The state of work, with the emoji that means the same in every message. */
 export interface StateWord {

@@ -1,8 +1,8 @@
-import type { Message } from '../slack/blocks.ts';
-import { SlackApiError } from '../slack/errors.ts';
-import type { RunBase } from '../store/runs.ts';
-import type { JobContext } from './context.ts';
-import { slackRetryMs } from './polling.ts';
+import type { Message } from '../../slack/blocks.ts';
+import { SlackApiError } from '../../slack/errors.ts';
+import type { RunBase } from '../../store/runs.ts';
+import type { JobContext } from '../engine/context.ts';
+import { slackRetryMs } from '../engine/polling.ts';
 
 const POST_MS = 200;
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
-import { readTypedJob, soleJob } from '../../src/jobs/typed-job.ts';
-import { shortId } from '../../src/jobs/wording-view.ts';
-import { SLACK_LIMITS } from '../../src/slack/limits.ts';
+import { readTypedJob, soleJob } from '../../../src/jobs/shared/typed-job.ts';
+import { shortId } from '../../../src/jobs/shared/wording-view.ts';
+import { SLACK_LIMITS } from '../../../src/slack/limits.ts';
 
 const JOB = 'se_3f9a77bd04c24a06';
 

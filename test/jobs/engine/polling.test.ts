@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { nextPollMs } from '../../src/jobs/polling.ts';
-import { defaultTiming } from '../../src/runtime/timing.ts';
+import { nextPollMs } from '../../../src/jobs/engine/polling.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
 
 describe('the next poll', () => {
   const plan = (watched: Partial<Parameters<typeof nextPollMs>[0]>, second: number, jitter = 0.5) =>

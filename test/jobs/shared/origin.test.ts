@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest';
-import { visibleThread } from '../../src/jobs/agent/thread/record.ts';
-import { canSee, filterVisible, type Viewer } from '../../src/jobs/visibility.ts';
-import { aThread } from '../support/jobs/agent/builders.ts';
-import { aRun } from '../support/jobs/export/builders.ts';
+import { visibleThread } from '../../../src/jobs/agent/thread/record.ts';
+import { canSee, filterVisible, type Viewer } from '../../../src/jobs/shared/origin.ts';
+import { aThread } from '../../support/jobs/agent/builders.ts';
+import { aRun } from '../../support/jobs/export/builders.ts';
 
 const ben: Viewer = { user: { id: 'U0BEN', fullMember: true }, channel: { id: 'C0ELSE' } };
 const inDocs = { channel: 'C0DOCS', joinable: true, isPublic: true };

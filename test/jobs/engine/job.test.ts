@@ -1,16 +1,16 @@
 import { pino } from 'pino';
 import { beforeEach, describe, expect, test } from 'vitest';
-import type { JobContext } from '../../src/jobs/context.ts';
-import { exportJob, linkJob } from '../../src/jobs/export/job.ts';
-import { type ExportRun, exportRun } from '../../src/jobs/export/record.ts';
-import { outboxJob } from '../../src/jobs/index.ts';
-import { defineRunJob, type RunJob, save, wait } from '../../src/jobs/job.ts';
-import { message } from '../../src/slack/blocks.ts';
-import { keys } from '../../src/store/keys.ts';
-import { aLinkRun, aRun } from '../support/jobs/export/builders.ts';
-import { jobContext } from '../support/jobs/world.ts';
-import { redisForTests } from '../support/redis.ts';
-import { aMessage } from '../support/store/builders.ts';
+import type { JobContext } from '../../../src/jobs/engine/context.ts';
+import { defineRunJob, type RunJob, save, wait } from '../../../src/jobs/engine/job.ts';
+import { exportJob, linkJob } from '../../../src/jobs/export/job.ts';
+import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
+import { outboxJob } from '../../../src/jobs/index.ts';
+import { message } from '../../../src/slack/blocks.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { aLinkRun, aRun } from '../../support/jobs/export/builders.ts';
+import { jobContext } from '../../support/jobs/world.ts';
+import { redisForTests } from '../../support/redis.ts';
+import { aMessage } from '../../support/store/builders.ts';
 
 const redis = redisForTests();
 let context: JobContext;

@@ -1,7 +1,7 @@
 import type { QueueOptions } from 'bullmq';
 import { Queue } from 'bullmq/dist/cjs/classes/queue.js';
-import { PREFIX } from '../store/keys.ts';
-import type { RedisClient } from '../store/redis/client.ts';
+import { PREFIX } from '../../store/keys.ts';
+import type { RedisClient } from '../../store/redis/client.ts';
 
 /** BullMQ queues, one per upstream, so that problems of one do not delay the others. */
 export const queueNames = ['docs-export', 'docs-agent', 'docs-analytics', 'slack-outbox'] as const;

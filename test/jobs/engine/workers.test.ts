@@ -1,16 +1,16 @@
 import { Job as BullJob } from 'bullmq';
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
-import type { Job } from '../../src/jobs/job.ts';
-import { createQueues, type Queues } from '../../src/jobs/queue.ts';
-import { createWorkers, type SweeperParts, startSweeper } from '../../src/jobs/workers.ts';
-import { defaultTiming } from '../../src/runtime/timing.ts';
-import { createDueStore } from '../../src/store/due.ts';
-import { keys } from '../../src/store/keys.ts';
-import { connectForWork } from '../../src/store/redis/connections.ts';
-import { createRunStore } from '../../src/store/runs.ts';
-import { unread } from '../support/metrics.ts';
-import { startTestRedis, type TestRedis } from '../support/redis.ts';
-import { keptLog } from '../support/runtime/log.ts';
+import type { Job } from '../../../src/jobs/engine/job.ts';
+import { createQueues, type Queues } from '../../../src/jobs/engine/queue.ts';
+import { createWorkers, type SweeperParts, startSweeper } from '../../../src/jobs/engine/workers.ts';
+import { defaultTiming } from '../../../src/runtime/timing.ts';
+import { createDueStore } from '../../../src/store/due.ts';
+import { keys } from '../../../src/store/keys.ts';
+import { connectForWork } from '../../../src/store/redis/connections.ts';
+import { createRunStore } from '../../../src/store/runs.ts';
+import { unread } from '../../support/metrics.ts';
+import { startTestRedis, type TestRedis } from '../../support/redis.ts';
+import { keptLog } from '../../support/runtime/log.ts';
 
 const DELAYED = '{docket}:docs-export:delayed';
 

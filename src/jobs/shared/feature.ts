@@ -1,11 +1,11 @@
-import type { Permission } from '../policy.ts';
-import type { ButtonParts, Message, Part } from '../slack/blocks.ts';
-import type { Outbox } from '../slack/outbox.ts';
-import type { RateLimit, RateLimitUsage } from '../store/rate-limit.ts';
-import type { RunBase, RunStore } from '../store/runs.ts';
-import type { ThreadStore } from '../store/threads.ts';
-import type { JobContext } from './context.ts';
-import type { Viewer, VisibleKind } from './visibility.ts';
+import type { Permission } from '../../policy.ts';
+import type { ButtonParts, Message, Part } from '../../slack/blocks.ts';
+import type { Outbox } from '../../slack/outbox.ts';
+import type { RateLimit, RateLimitUsage } from '../../store/rate-limit.ts';
+import type { RunBase, RunStore } from '../../store/runs.ts';
+import type { ThreadStore } from '../../store/threads.ts';
+import type { JobContext } from '../engine/context.ts';
+import type { Viewer, VisibleKind } from './origin.ts';
 
 /** A feature's part of the Home tab and of `/docs-status`. */
 export interface Feature {

@@ -1,10 +1,10 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
-import type { OutboxMessage } from '../slack/outbox.ts';
-import type { AuditEntry } from '../store/audit.ts';
-import type { LoadedRun, RunBase } from '../store/runs.ts';
+import type { OutboxMessage } from '../../slack/outbox.ts';
+import type { AuditEntry } from '../../store/audit.ts';
+import type { LoadedRun, RunBase } from '../../store/runs.ts';
+import { questionId, type RunNeeds } from '../shared/feature.ts';
 import type { JobContext } from './context.ts';
-import { questionId, type RunNeeds } from './feature.ts';
 import type { QueueName } from './queue.ts';
 
 /** A kind of background work. Its subject (`id`) has at most one BullMQ job at a time. */

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { SLACK_LIMITS } from '../slack/limits.ts';
+import { SLACK_LIMITS } from '../../slack/limits.ts';
 
 /** `range` describes the allowed values. */
 function numberWithin(fits: (value: number) => boolean, range: string, defaultValue: number) {
