@@ -8,9 +8,10 @@ import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
 import { connectionProblem, DocsApiError, docsProblemOf } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
 import type { JobContext } from './jobs/engine/context.ts';
+import { createSendEvent } from './jobs/engine/send-event.ts';
 import { createWorkers, startSweeper } from './jobs/engine/workers.ts';
 import { homeRefresh } from './jobs/home/job.ts';
-import { enqueueRun, jobs } from './jobs/index.ts';
+import { enqueueRun, jobs, type WorkerContext } from './jobs/index.ts';
 import { createAlerts } from './jobs/status/alerts.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createChangeSaver } from './runtime/cached.ts';
@@ -52,7 +53,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const sender = createSender(settings.proxies, timing.deploymentCallMs, stopping);
   closers.add(() => withTimeout(CLOSE_MS, sender.close()));
   const { limits, links: linksTo, context: backgroundMode } = settings;
-  const callOnce = createCallOnce(redis, {
+  const calls = createCallOnce(redis, {
     marginMs: timing.callMarginMs,
     didNotHappen: (error) =>
       ((error instanceof DocsApiError || error instanceof GithubError) && error.happened === 'no') ||
@@ -100,11 +101,21 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       groupMembers: slack.groupMembers,
       admin: workspace.settings.allow.admin,
     });
-    const context: JobContext = {
-      ...stores,
-      docs(project) {
-        const known = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
-        return known && rejectWhenStopping(stopping, known.api);
+    const { runs, threads, figures, links, responseUrls, audit, support, rateLimiter } = stores;
+    const context: WorkerContext = {
+      store: { runs, threads, figures, links, responseUrls, audit, support, rateLimiter },
+      calls,
+      platform: {
+        docs(project) {
+          const known = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
+          return known && rejectWhenStopping(stopping, known.api);
+        },
+        projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
+        teamsOf({ teamId: own, project }) {
+          const using = parts.workspaces.filter((one) => one.projects.some(({ name }) => name === project));
+          return [...new Set([own, ...using.flatMap((one) => one.teamId() || [])])];
+        },
+        ...rejectWhenStopping(stopping, { alertAdmins }),
       },
       deployment: createDeployments(projects, sender.send, parts.machineMs, onDeploymentCall, {
         renewed(token) {
@@ -114,12 +125,16 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
         expires: (token) => void tokens.set(token.variable, token),
         ended: troubles.ended,
       }),
-      teamsOf({ teamId: own, project }) {
-        const using = parts.workspaces.filter((one) => one.projects.some(({ name }) => name === project));
-        return [...new Set([own, ...using.flatMap((one) => one.teamId() || [])])];
+      settings: { projects, limits, linksTo, backgroundMode },
+      slack: {
+        ...slack,
+        channel: createChannels(slack, rateLimiter, teamId, timing),
+        ...rejectWhenStopping(stopping, { postEphemeral, names, isPublic }),
+        botUserId: () => workspace.slack.current()?.botUserId,
+        workspaceUrl: () => workspace.slack.current()?.url,
       },
-      projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
-      slack: { ...slack, channel: createChannels(slack, stores.rateLimiter, teamId, timing) },
+      outbox,
+      policy: rejectWhenStopping(stopping, workspace.policy),
       deliverMessage: createDelivery({
         ...parts,
         ...stores,
@@ -128,18 +143,9 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
         onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
         onRetry: () => metrics.retries.add({ of: 'slack' }),
       }),
-      ...rejectWhenStopping(stopping, { postEphemeral, alertAdmins, names, isPublic }),
-      policy: rejectWhenStopping(stopping, workspace.policy),
-      botUserId: () => workspace.slack.current()?.botUserId,
-      workspaceUrl: () => workspace.slack.current()?.url,
-      ...callOnce,
-      projects,
-      limits,
-      linksTo,
-      backgroundMode,
-      outbox,
       published,
       refreshHomes,
+      sendEvent: createSendEvent(runs, wake),
       wake,
       stopping,
       now,

@@ -43,11 +43,11 @@ function exportsWith(words: string): ExportRun[] {
     project: words,
     version: words,
     paths: [words],
-    requester: { id: 'U0ANA', name: words },
+    by: { id: 'U0ANA', name: words },
     status: words,
     progressText: words,
     unknownJobId: words,
-    answer: { attempt: 1, by: words, byId: 'U0BEN', action: 'leave' },
+    answer: { attempt: 1, by: { id: 'U0BEN', name: words }, action: 'leave' },
   };
   const endings: Ending[] = [
     ...Object.values(anEnding),

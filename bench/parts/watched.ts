@@ -65,7 +65,7 @@ export async function createWatchedWorld(): Promise<WatchedWorld> {
       const jobIds = await platform.startExports(count);
       for (const [index, jobId] of jobIds.entries()) {
         const atMs = Date.now();
-        const requester = { id: `U1P${index % people}`, name: `person${index % people}` };
+        const by = { id: `U1P${index % people}`, name: `person${index % people}` };
         const channel = channels[index % channels.length] ?? '';
         const changes = {
           id: jobId,
@@ -75,9 +75,9 @@ export async function createWatchedWorld(): Promise<WatchedWorld> {
           joined: true as const,
           teamId,
           claim: `watch-${jobId}`,
-          people: [requester.id],
+          people: [by.id],
           domain: `site-${index}.acme.com`,
-          requester,
+          by,
           asked: { channel, joinable: true, isPublic: true, atMs },
           sinceMs: atMs,
           attemptAtMs: atMs,

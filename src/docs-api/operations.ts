@@ -124,6 +124,7 @@ const siteStatus = z
     const status = known === 'unknown' && isOver ? 'ended' : known;
     return { status, rawStatus, log: status === 'failure' ? logExcerpt(logs, summary) : [] };
   });
+export type SiteStatus = z.infer<typeof siteStatus>;
 
 /** Returns the schema of text that is cut, in characters, before it is processed. */
 const textUpTo = (max: number) => z.string().transform((text) => cut(text, max).toWellFormed());

@@ -1,3 +1,4 @@
+import { Later } from '../runtime/later.ts';
 import { Stopping } from '../runtime/stopping.ts';
 import {
   type DeliveryChanges,
@@ -52,8 +53,8 @@ const isShown = ({ deliveredHash, wanted, unclearUntilMs }: MessageRecord) =>
   deliveredHash === wanted.hash && unclearUntilMs === undefined;
 
 /**
- * Returns the delivery of one message: posts it once, then edits it. It returns the milliseconds until the next call, or
- * undefined if Slack shows the wanted form. Two deliveries of one key may overlap if a process was taken for dead. They
+ * Returns the delivery of one message: posts it once, then edits it. It resolves once Slack shows the wanted form, and
+ * throws `Later` until then. Two deliveries of one key may overlap if a process was taken for dead. They
  * cannot post twice: a mark is saved before every call, but only if the record is unchanged.
  */
 export function createDelivery(parts: DeliveryParts) {
@@ -61,22 +62,22 @@ export function createDelivery(parts: DeliveryParts) {
   /** How long after a call was sent it may still take effect. */
   const effectMs = timing.slackCallMs + timing.callMarginMs;
 
-  return async (key: string): Promise<number | undefined> => {
+  return async (key: string): Promise<void> => {
     const record = await messages.load(key);
     if (record !== undefined && !isShown(record)) {
       // While Slack refuses the token, no call is made.
-      const inMs = slack.refusedForMs() || (await deliver(record));
-      if (inMs !== undefined) return inMs;
+      if (slack.refusedForMs() > 0) throw new Later(slack.refusedForMs());
+      await deliver(record);
     }
-    return (await messages.markIdle(key, record?.wakes ?? 0)) ? undefined : 0;
+    if (!(await messages.markIdle(key, record?.wakes ?? 0))) throw new Later(0);
   };
 
-  async function deliver(record: MessageRecord): Promise<number | undefined> {
+  async function deliver(record: MessageRecord): Promise<void> {
     const { retracted, hash } = record.wanted;
     const unclearMs = (record.unclearUntilMs ?? 0) - now();
     // Further away than it can be: another process planned it, with a clock that was ahead or longer limits.
-    if (unclearMs > effectMs) return save(record, { unclearUntilMs: now() + effectMs }, effectMs);
-    if (unclearMs > 0) return unclearMs;
+    if (unclearMs > effectMs) return retryIn(effectMs, record, { unclearUntilMs: now() + effectMs });
+    if (unclearMs > 0) throw new Later(unclearMs);
     try {
       if (record.ts === undefined) return await post(record);
       if (retracted && record.refusedHash !== hash) return await remove(record);
@@ -87,16 +88,14 @@ export function createDelivery(parts: DeliveryParts) {
   }
 
   /** Deletes the message, once its replacement is shown; twice does no harm. */
-  async function remove(record: MessageRecord): Promise<number | undefined> {
+  async function remove(record: MessageRecord): Promise<void> {
     const { wanted, channel = '', ts = '' } = record;
-    const keep = () => save(record, { refusedHash: wanted.hash, form: 'own' }, 0);
+    const keep = () => retryIn(0, record, { refusedHash: wanted.hash, form: 'own' });
     const by = await findReplacement(wanted);
     const replacement = by === undefined ? undefined : await stateOf(by, record);
-    if (typeof replacement === 'number') return replacement;
     if (replacement?.kind === 'refused') return keep();
     const rateLimit = slackRateLimit('delete', wanted.teamId, timing);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: record.key });
-    if (waitMs > 0) return waitMs;
+    await rateLimiter.awaitSlot(rateLimit, { id: record.key });
     try {
       await slack.remove({ channel, ts }).catch(holdWhenLimited(rateLimiter, rateLimit));
     } catch (error) {
@@ -104,7 +103,7 @@ export function createDelivery(parts: DeliveryParts) {
       return keep();
     }
     reportShown(record);
-    return save(record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined }, undefined);
+    return save(record, { ...forgetEdits, deliveredHash: wanted.hash, failures: undefined });
   }
 
   /** Returns the key of the message that replaces another one, in the end; undefined if that is removed, too. */
@@ -114,32 +113,28 @@ export function createDelivery(parts: DeliveryParts) {
   }
 
   /** Posts the message. If an earlier post had no answer, searches for it first. */
-  async function post(record: MessageRecord): Promise<number | undefined> {
+  async function post(record: MessageRecord): Promise<void> {
     const { key, wanted } = record;
     const { teamId, kind, repost = kind !== 'progress' } = wanted;
     const isUnwanted = wanted.retracted && record.postedAtMs === undefined;
-    if (isUnwanted || (record.deleted && !repost))
-      return save(record, { deliveredHash: wanted.hash }, undefined);
+    if (isUnwanted || (record.deleted && !repost)) return save(record, { deliveredHash: wanted.hash });
     const target = await resolveTarget(record);
-    if (typeof target === 'number') return target;
     const isRoot = target.threadTs === undefined;
 
     if (record.postedAtMs !== undefined) {
       const found = await findLostPost(record, target, record.postedAtMs);
-      if (typeof found === 'number') return found;
       log.info({ message: key, found: found !== undefined }, 'looked for a post whose answer was lost');
       if (found !== undefined) {
         const { channel, ts, hash } = found;
         if (isRoot) await threads.markPosted(teamId, channel, key, ts);
         if (hash === wanted.hash) reportShown(record);
-        return save(record, { channel, ts, deliveredHash: hash, ...afterPost(record) }, 0);
+        return retryIn(0, record, { channel, ts, deliveredHash: hash, ...afterPost(record) });
       }
-      if (wanted.retracted) return save(record, forgetPost, 0);
+      if (wanted.retracted) return retryIn(0, record, forgetPost);
     }
 
     const rateLimit = slackRateLimit('post', `${teamId}:${target.channel}`, timing);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
-    if (waitMs > 0) return waitMs;
+    await rateLimiter.awaitSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     if (isRoot) await threads.markPosting(teamId, target.channel, key);
     const mark = { postedAtMs: record.postedAtMs ?? now() };
     return callMarked(record, mark, rateLimit, async (content, isTooLate) => {
@@ -149,34 +144,34 @@ export function createDelivery(parts: DeliveryParts) {
     });
   }
 
-  /** Reads one page in search of a lost post. Returns it, undefined if there is none, or the milliseconds to wait. */
+  /** Reads one page in search of a lost post. Returns it; undefined if there is none. Throws `Later` for the next page. */
   async function findLostPost(record: MessageRecord, place: Place, sinceMs: number) {
     const { key, wanted, cursor } = record;
     const method = place.threadTs === undefined ? 'history' : 'replies';
     const rateLimit = slackRateLimit(method, wanted.teamId, timing);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key });
-    if (waitMs > 0) return waitMs;
+    await rateLimiter.awaitSlot(rateLimit, { id: key });
     try {
       const { found, nextCursor } = await slack.findMessage(key, place, sinceMs, cursor);
-      if (found === undefined && nextCursor !== undefined) return save(record, { cursor: nextCursor }, 0);
+      if (found === undefined && nextCursor !== undefined)
+        return await retryIn(0, record, { cursor: nextCursor });
       return found;
     } catch (error) {
+      if (error instanceof Later) throw error;
       const isCursorLost = error instanceof SlackApiError && error.code === 'invalid_cursor';
       // The message at which the next page begins was deleted.
-      if (isCursorLost) return save(record, { cursor: undefined }, 0);
+      if (isCursorLost) return retryIn(0, record, { cursor: undefined });
       return holdWhenLimited(rateLimiter, rateLimit)(error);
     }
   }
 
-  async function edit(record: MessageRecord): Promise<number | undefined> {
+  async function edit(record: MessageRecord): Promise<void> {
     const { key, wanted, channel, ts } = record;
     if (channel === undefined || ts === undefined)
       throw new Error('a message that is not posted cannot be edited');
     const gapMs = (record.editedAtMs ?? 0) + timing.editGapMs - now();
-    if (gapMs > 0) return Math.min(gapMs, timing.editGapMs);
+    if (gapMs > 0) throw new Later(Math.min(gapMs, timing.editGapMs));
     const rateLimit = slackRateLimit('edit', wanted.teamId, timing);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
-    if (waitMs > 0) return waitMs;
+    await rateLimiter.awaitSlot(rateLimit, { id: key, priority: priorityOf(wanted) });
     return callMarked(record, {}, rateLimit, async (content, isTooLate) => {
       await slack.edit({ channel, ts }, content, isTooLate);
       return { editedAtMs: now() };
@@ -189,7 +184,7 @@ export function createDelivery(parts: DeliveryParts) {
     mark: DeliveryChanges,
     rateLimit: RateLimit,
     send: (content: Message, isTooLate: IsTooLate) => Promise<DeliveryChanges>,
-  ): Promise<number | undefined> {
+  ): Promise<void> {
     const { postedAtMs, unclearUntilMs } = record;
     const undone = { postedAtMs, unclearUntilMs };
     const markedAtMs = now();
@@ -198,12 +193,12 @@ export function createDelivery(parts: DeliveryParts) {
       cursor: undefined,
       unclearUntilMs: markedAtMs + effectMs,
     });
-    if (marked === undefined) return 0;
+    if (marked === undefined) throw new Later(0);
     const content = await renderContent(record);
     // Redis was slow, or the process froze: the mark no longer covers the call's duration, so others may search too
     // early.
     const isTooLate = () => now() - markedAtMs > timing.callMarginMs;
-    if (isTooLate()) return save(marked, undone, 0);
+    if (isTooLate()) return retryIn(0, marked, undone);
     let changes: DeliveryChanges;
     try {
       changes = await send(content, isTooLate).catch(holdWhenLimited(rateLimiter, rateLimit));
@@ -212,24 +207,30 @@ export function createDelivery(parts: DeliveryParts) {
     }
     reportShown(record);
     const shown = { deliveredHash: record.wanted.hash, unclearUntilMs: undefined, failures: undefined };
-    return save(marked, { ...changes, ...shown }, undefined);
+    return save(marked, { ...changes, ...shown });
   }
 
   function reportShown({ wanted, behindSinceMs }: MessageRecord) {
     parts.onShown?.(urgencyOf(wanted), now() - behindSinceMs);
   }
 
-  /** Saves the changes. Returns `inMs`, or 0 if another process has changed the record. */
-  async function save<InMs extends number | undefined>(
-    record: MessageRecord,
-    changes: DeliveryChanges,
-    inMs: InMs,
-  ): Promise<InMs | 0> {
-    return (await messages.save(record, changes)) ? inMs : 0;
+  /** Saves the changes. Throws `Later` if another process has changed the record. */
+  async function save(record: MessageRecord, changes: DeliveryChanges): Promise<void> {
+    if (!(await messages.save(record, changes))) throw new Later(0);
+  }
+
+  /** Saves the changes, and throws `Later`. */
+  async function retryIn(inMs: number, record: MessageRecord, changes: DeliveryChanges): Promise<never> {
+    await save(record, changes);
+    throw new Later(inMs);
   }
 
   /** Saves the retry of a failed call, or gives up. `undone` removes the mark of a call. */
-  async function handleFailure(record: MessageRecord, error: unknown, undone?: DeliveryChanges) {
+  async function handleFailure(
+    record: MessageRecord,
+    error: unknown,
+    undone?: DeliveryChanges,
+  ): Promise<void> {
     // Without the mark, the next process does not wait for this call to take effect.
     if (error instanceof Stopping && undone) await messages.save(record, undone);
     if (!(error instanceof SlackApiError)) throw error;
@@ -238,11 +239,11 @@ export function createDelivery(parts: DeliveryParts) {
     if (retry !== undefined) {
       const isUnclear = kind === 'unclear' && undone !== undefined;
       const changes = isUnclear ? { unclearUntilMs: now() + timing.callMarginMs } : undone;
-      return save(record, { failures: retry.failures || undefined, ...changes }, retry.inMs);
+      return retryIn(retry.inMs, record, { failures: retry.failures || undefined, ...changes });
     }
     // A person deleted it.
     if (kind === 'missing' && method === 'chat.update')
-      return save(record, { deleted: true, ...forgetEdits }, 0);
+      return retryIn(0, record, { deleted: true, ...forgetEdits });
     if (kind !== 'blocks') return giveUp(record, code, undone);
     const form = formOf(record);
     const { fallback, hash } = record.wanted;
@@ -250,40 +251,39 @@ export function createDelivery(parts: DeliveryParts) {
     const about = { message: record.key, code, pointers, form };
     log[expected ? 'info' : 'error'](about, 'Slack refused our blocks');
     if (form === 'text') return giveUp(record, code, undone);
-    return save(record, { refusedHash: hash, form: expected ? 'fallback' : 'text', ...undone }, 0);
+    return retryIn(0, record, { refusedHash: hash, form: expected ? 'fallback' : 'text', ...undone });
   }
 
   /** After a permanent refusal: moves the message to a direct message, once, or else records the refusal. */
-  async function giveUp(record: MessageRecord, code: string, undone?: DeliveryChanges) {
+  async function giveUp(record: MessageRecord, code: string, undone?: DeliveryChanges): Promise<void> {
     const { key, wanted, ts, movedTo } = record;
     if (ts === undefined && wanted.fallbackRecipient !== undefined && movedTo === undefined)
-      return save(record, { movedTo: wanted.fallbackRecipient, refusal: code, ...forgetPost }, 0);
+      return retryIn(0, record, { movedTo: wanted.fallbackRecipient, refusal: code, ...forgetPost });
     // Nobody waits for a message of low priority.
     log[wanted.lowPriority ? 'warn' : 'error']({ message: key, code }, 'a message cannot be delivered');
     const known = { refusal: code, deliveredHash: wanted.hash, ...undone, unclearUntilMs: undefined };
-    return save(record, known, undefined);
+    return save(record, known);
   }
 
-  /** Returns where to post; while the root of its thread is not posted yet, the milliseconds until the next try. */
-  async function resolveTarget(record: MessageRecord): Promise<Place | number> {
+  /** Returns where to post. Throws `Later` while the root of its thread is not posted yet. */
+  async function resolveTarget(record: MessageRecord): Promise<Place> {
     const { teamId, place } = record.wanted;
     if (record.movedTo !== undefined) return { channel: await directMessage(teamId, record.movedTo) };
     if ('channel' in place) return place;
     if ('user' in place) return { channel: await directMessage(teamId, place.user) };
     const parent = await stateOf(place.under, record);
-    if (typeof parent === 'number') return parent;
     if (parent.kind === 'refused') throw new SlackApiError('place', 'chat.postMessage', parent.code);
     return { channel: parent.channel, threadTs: parent.ts };
   }
 
-  /** Returns the state of the message that `record` waits for; while it is pending, the milliseconds to wait. */
+  /** Returns the state of the message that `record` waits for. Throws `Later` while it is pending. */
   async function stateOf(key: string, record: MessageRecord) {
     const state = await messages.state(key);
     if (state.kind !== 'waiting') return state;
     // Both messages were published together. The record of the other has expired, so nothing will post it.
     const isForgotten = now() - record.behindSinceMs > timing.giveUpMs && !(await messages.load(key));
     if (isForgotten) return { kind: 'refused' as const, code: 'thread_not_found' };
-    return Math.max(timing.retryMinMs, state.dueInMs ?? 0);
+    throw new Later(Math.max(timing.retryMinMs, state.dueInMs ?? 0));
   }
 
   async function directMessage(teamId: string, userId: string): Promise<string> {

@@ -13,6 +13,8 @@ type CallOnceOutcome<T> =
   | { kind: 'done'; value: T }
   /** The call certainly did not happen; its intent is deleted, so it may be tried again. */
   | { kind: 'notHappened'; error: unknown }
+  /** The caller found that it must not be made. */
+  | { kind: 'notMade' }
   /** It may or may not have happened. Only a person may decide to make it again. */
   | { kind: 'unknown'; error?: unknown }
   /** The caller may still be waiting for the answer; try again after `forMs`. */
@@ -31,6 +33,9 @@ interface CallOnceParts {
   newToken: () => string;
   now: () => number;
 }
+
+/** What a call returns that must not be made, for a reason that is no error of the other side. */
+export const notMade: unique symbol = Symbol('not made');
 
 const fieldOf = (step: string) => `call:${step}`;
 
@@ -83,13 +88,14 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
      * Makes a call at most once per run and step, even after a crash: writes the intent before the call, and the result
      * after it. Begins no call if the run has changed since it was loaded. Throws `Stopping` if neither can be written.
      * `limitMs` is the time limit of the call. `isTooLate` says whether other processes may already treat the call as
-     * lost, so that it must not be made.
+     * lost, so that it must not be made. The
+     * call may return `notMade` instead of being made.
      */
     async callOnce<T>(
       run: Pick<RunBase, 'id' | 'job' | 'rev'>,
       step: string,
       limitMs: number,
-      call: (isTooLate: () => boolean) => Promise<T>,
+      call: (isTooLate: () => boolean) => Promise<T | typeof notMade>,
     ): Promise<CallOnceOutcome<T>> {
       stopping.throwIfAborted();
       const key = keys.run(run.id);
@@ -108,7 +114,7 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
         await clear();
         return { kind: 'inFlight', forMs: 0 };
       }
-      let value: T;
+      let value: T | typeof notMade;
       try {
         value = await call(isTooLate);
       } catch (error) {
@@ -118,9 +124,13 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
         if (stopped) throw error;
         return { kind: 'notHappened', error };
       }
+      if (value === notMade) {
+        await clear();
+        return { kind: 'notMade' };
+      }
       const result = JSON.stringify({ result: value ?? null });
       await finishScript(redis, [key, keys.activeRuns()], [field, result, memberOf(run)]);
-      return { kind: 'done', value };
+      return { kind: 'done', value: value as T };
     },
     /** Returns the result of such a call, if there is one. */
     async callResult(runId: string, step: string): Promise<{ result: unknown } | undefined> {

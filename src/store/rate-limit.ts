@@ -1,3 +1,4 @@
+import { Later } from '../runtime/later.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { LUA_NOW, luaScript } from './redis/lua.ts';
@@ -146,12 +147,19 @@ export type CountSlot = (limit: RateLimit, outcome: 'taken' | 'waited' | 'held')
 
 /** `count` is called for each answer about a slot. */
 export function createRateLimitStore(redis: RedisClient, count: CountSlot = () => {}) {
+  /** Takes a slot and returns 0, or reserves one and returns the milliseconds until the next try. */
+  async function takeSlot(limit: RateLimit, request: SlotRequest): Promise<number> {
+    const waitMs = await takeScript(redis, keysOf(limit), argsOf(limit, request));
+    count(limit, waitMs > 0 ? 'waited' : 'taken');
+    return waitMs;
+  }
+
   return {
-    /** Takes a slot and returns 0, or reserves one and returns the milliseconds until the next try. */
-    async takeSlot(limit: RateLimit, request: SlotRequest): Promise<number> {
-      const waitMs = await takeScript(redis, keysOf(limit), argsOf(limit, request));
-      count(limit, waitMs > 0 ? 'waited' : 'taken');
-      return waitMs;
+    takeSlot,
+    /** Takes a slot. Throws `Later` until one is free. */
+    async awaitSlot(limit: RateLimit, request: SlotRequest): Promise<void> {
+      const waitMs = await takeSlot(limit, request);
+      if (waitMs > 0) throw new Later(waitMs);
     },
     /** Releases a reservation, and with `perId` a taken slot as well: its call certainly did not happen. */
     async releaseSlot(limit: RateLimit, id: string) {

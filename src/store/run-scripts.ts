@@ -238,17 +238,22 @@ if deadline ~= '' and now > tonumber(deadline) and redis.call('EXISTS', seen) ==
   return redis.error_reply('LATE it is after the deadline')
 end
 if isDeduped == '1' and not isFirst(seen) then return 'repeated' end
-redis.call('RPUSH', inbox, event)
-livesAs(run, inbox)
+if event ~= '' then
+  redis.call('RPUSH', inbox, event)
+  livesAs(run, inbox)
+end
 wake(run, active, member)
 return 'kept'
 `,
 );
 
-/** An event, stored as JSON. Of events with the same `dedupeKey`, one is kept within seven days; one without is always. */
+/**
+ * An event, stored as JSON; without one, the run is only woken. Of those with the same `dedupeKey`, one is kept within
+ * seven days; one without is always.
+ */
 export interface InboxEntry {
-  event: object;
-  dedupeKey?: string;
+  event?: object | undefined;
+  dedupeKey?: string | undefined;
 }
 
 /** Adds an event to the inbox of a run, unless `seen` has it, and wakes the run. `gone`: there is no such run. */
@@ -261,5 +266,6 @@ export function appendEvent(
   const of = keys.seenEvent(seen, dedupeKey ?? '');
   const touched = [keys.run(run.id), of, keys.inbox(run.id), keys.activeRuns()];
   const isDeduped = dedupeKey === undefined ? 0 : 1;
-  return appendScript(redis, touched, [JSON.stringify(event), memberOf(run), deadlineMs ?? '', isDeduped]);
+  const json = event === undefined ? '' : JSON.stringify(event);
+  return appendScript(redis, touched, [json, memberOf(run), deadlineMs ?? '', isDeduped]);
 }

@@ -3,7 +3,6 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
 /** What the platform or Slack turned out to lack, such as previews or charts, by names of the caller. */
-export type SupportStore = ReturnType<typeof createSupportStore>;
 
 export const createSupportStore = (redis: RedisClient) => ({
   /** Returns whether something was found missing within the last day, and not found since. */

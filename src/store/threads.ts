@@ -2,7 +2,7 @@ import { retention } from '../runtime/timing.ts';
 import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 import { durableScript, LUA_NOW, luaScript } from './redis/lua.ts';
-import { appendEvent, type InboxEntry, LUA_DEDUPE, LUA_TTL, LUA_WAKE, memberOf } from './run-scripts.ts';
+import { appendEvent, LUA_DEDUPE, LUA_TTL, LUA_WAKE, memberOf } from './run-scripts.ts';
 import { type RunBase, toIndexEntry } from './runs.ts';
 
 /** The place of a thread: the conversation, and its root message. */
@@ -83,7 +83,11 @@ export function createThreadStore(redis: RedisClient) {
      * under one of our messages, whose run may not know its thread yet; the event is kept for ten minutes (`early`). If
      * it is undefined, our known posts decide.
      */
-    async appendToThread(place: ThreadPlace, entry: Required<InboxEntry>, underOurs: boolean | undefined) {
+    async appendToThread(
+      place: ThreadPlace,
+      entry: { event: object; dedupeKey: string },
+      underOurs: boolean | undefined,
+    ) {
       const claim = threadClaim(place);
       const { teamId, channel, rootTs } = place;
       const touched = [

@@ -5,7 +5,10 @@ import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { standingKey } from '../../src/jobs/export/view.ts';
 import { exportSchedule } from '../../src/jobs/export-schedule/record.ts';
-import { siteStartStep, wakeSchedules } from '../../src/jobs/site/job.ts';
+import { startStep } from '../../src/jobs/operation/record.ts';
+import { afterUpdate } from '../../src/jobs/site/job.ts';
+import type { SiteRun } from '../../src/jobs/site/record.ts';
+
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
@@ -82,7 +85,7 @@ test('a deployment gets no webhook and no fresh link, because that could bring a
     'notifying',
   ]);
   const intents = ['workflow', 'again'].map((id, at) =>
-    redis.client.hget(keys.run(id), `call:dispatch.${at + 1}`),
+    redis.client.hget(keys.run(id), `call:start.${at + 1}`),
   );
   expect(await Promise.all(intents)).not.toContain(null);
   // Its end may have been posted since.
@@ -116,7 +119,7 @@ test('people are asked about a preview that may have been started since, and not
   await Promise.all([open, started].map((run) => keep({ ...run, claim: undefined })));
   await closeOpenWork(redis.client);
   const fields = await Promise.all([open, started].map(({ id }) => redis.client.hkeys(keys.run(id))));
-  expect(fields.map((names) => names.includes(`call:${siteStartStep(open)}`))).toEqual([true, false]);
+  expect(fields.map((names) => names.includes(`call:${startStep(open)}`))).toEqual([true, false]);
   expect(await isSearched(`${open.id}.end`)).toBe(true);
 });
 
@@ -126,16 +129,20 @@ test('no export follows an update that was under way or has just ended: it may h
   const update = aSiteUpdate({ state: 'watching', project: schedule.project });
   await keep(schedule);
   await keep({ ...update, claim: undefined });
-  const ended = (id: string) => ({ event: {}, dedupeKey: `update ${id}` });
+  const ended = (id: string) => ({ event: { kind: 'siteUpdated' }, dedupeKey: `update ${id}` });
   await runs().appendToInbox(schedule.job, schedule.id, ended('before'));
   expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 2 });
   expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 0 });
   const entries = () => redis.client.llen(keys.inbox(schedule.id));
   expect(await entries()).toBe(0);
   // The update ends after the restore.
-  const context = { runs: runs(), teamsOf: () => [update.teamId], wake: async () => {} };
-  await wakeSchedules(update, context);
+  const context = { store: { runs: runs() }, platform: { teamsOf: () => [update.teamId] } };
+  const send = async (run: SiteRun) => {
+    for (const { job, id, event, dedupeKey } of await afterUpdate(run, context))
+      await runs().appendToInbox(job, id, { event, dedupeKey });
+  };
+  await send(update);
   expect(await entries()).toBe(0);
-  await wakeSchedules({ ...update, id: 'later' }, context);
+  await send({ ...update, id: 'later' });
   expect(await entries()).toBe(1);
 });

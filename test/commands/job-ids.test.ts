@@ -38,7 +38,7 @@ describe('/docs-export watch', () => {
   }
 
   test('says the same of what is not there and of what is not yours', async () => {
-    const hidden = { asked: PRIVATE, requester: { id: 'U0CLEO', name: 'cleo' }, people: ['U0CLEO'] };
+    const hidden = { asked: PRIVATE, by: { id: 'U0CLEO', name: 'cleo' }, people: ['U0CLEO'] };
     const notThere = await watch('se_3f9a…4a06', aCaller({ user: ben }));
     await anExport(hidden);
     expect(await watch('se_3f9a…4a06', aCaller({ user: ben }))).toEqual(notThere);

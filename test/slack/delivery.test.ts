@@ -9,6 +9,7 @@ import { createThreadStore } from '../../src/store/threads.ts';
 import { createValueStores } from '../../src/store/values.ts';
 import { redisForTests } from '../support/redis.ts';
 import { keptLog } from '../support/runtime/log.ts';
+import { pausesOf } from '../support/slack/world.ts';
 import { aMessage, noteDelivery } from '../support/store/builders.ts';
 import { timePasses } from '../support/store/limits.ts';
 
@@ -16,7 +17,7 @@ const HOUR_MS = 3_600_000;
 const NOW_MS = Date.UTC(2026, 8, 20, 14);
 
 const redis = redisForTests();
-let deliver: ReturnType<typeof createDelivery>;
+let deliver: ReturnType<typeof pausesOf>;
 /** Thrown by the next post. */
 let notBegun: Error | undefined;
 let nowMs: number;
@@ -44,18 +45,20 @@ beforeEach(async () => {
     edit: async (_at, content) => void told.push(textOf(content)),
     remove: async ({ ts }) => void told.push(`deleted ${ts}`),
   };
-  deliver = createDelivery({
-    slack: slack as SlackApi,
-    messages: createMessageStore(redis.client),
-    links: createValueStores(redis.client).links,
-    people: createValueStores(redis.client).people,
-    threads: createThreadStore(redis.client),
-    rateLimiter: { ...pace, takeSlot: (of, turn) => pace.takeSlot({ ...of, ...hourly }, turn) },
-    now: () => nowMs,
-    random: () => 0.5,
-    timing: defaultTiming,
-    log: kept.log,
-  });
+  deliver = pausesOf(
+    createDelivery({
+      slack: slack as SlackApi,
+      messages: createMessageStore(redis.client),
+      links: createValueStores(redis.client).links,
+      people: createValueStores(redis.client).people,
+      threads: createThreadStore(redis.client),
+      rateLimiter: { ...pace, awaitSlot: (of, turn) => pace.awaitSlot({ ...of, ...hourly }, turn) },
+      now: () => nowMs,
+      random: () => 0.5,
+      timing: defaultTiming,
+      log: kept.log,
+    }),
+  );
   for (const name of ['edit:T0ACME', 'post:T0ACME:C0DOCS']) {
     await pace.takeSlot({ name, ...hourly }, { id: 'spent' });
   }

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { mentionKind } from '../../jobs/agent/mention.ts';
 import { agentActions, mentionButton, threadButton, threadClicks } from '../../jobs/agent/thread/buttons.ts';
+import { applyClick } from '../../jobs/agent/thread/clicks.ts';
 import { detailsMessage, stopQuestion } from '../../jobs/agent/thread/ephemeral-view.ts';
 import { backgroundName, LEFT_OUT_TEXT, modeText } from '../../jobs/agent/thread/phrases.ts';
 import {
@@ -12,7 +13,6 @@ import {
   type ThreadRun,
   threadKind,
 } from '../../jobs/agent/thread/record.ts';
-import { applyClick } from '../../jobs/agent/thread/reducer.ts';
 import { personName } from '../../jobs/shared/wording-view.ts';
 import { type Message, message, preformatted } from '../../slack/blocks.ts';
 import { reportView } from '../../slack/modals.ts';

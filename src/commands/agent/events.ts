@@ -1,7 +1,6 @@
 import { newMention } from '../../jobs/agent/mention.ts';
 import { tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
-import { newReply, threadEvent } from '../../jobs/agent/thread/record.ts';
-import { newThread, threadQuotas } from '../../jobs/agent/thread/transitions.ts';
+import { newReply, newThread, threadEvent, threadQuotas } from '../../jobs/agent/thread/record.ts';
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
 import { retention } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';

@@ -1,17 +1,19 @@
 import type { Background, BackgroundSource } from '../../jobs/agent/background.ts';
 import { takenMessage, tooManyThreadsMessage } from '../../jobs/agent/thread/ephemeral-view.ts';
+import { endThread } from '../../jobs/agent/thread/instructions.ts';
 import {
   type DigestOrigin,
   type ListedThread,
   listThreads,
+  newThread,
   type ThreadClick,
   type ThreadEvent,
   type ThreadRun,
   threadKind,
+  threadQuotas,
   threadRun,
   visibleThread,
 } from '../../jobs/agent/thread/record.ts';
-import { endThread, newThread, threadQuotas } from '../../jobs/agent/thread/transitions.ts';
 import { conversationOf, filterVisible, requestRunId } from '../../jobs/shared/origin.ts';
 import { jobFilter, soleJob, type TypedJob } from '../../jobs/shared/typed-job.ts';
 import { chooseProjectMessage, unknownProjectText } from '../../jobs/shared/wording-view.ts';

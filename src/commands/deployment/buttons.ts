@@ -3,7 +3,6 @@ import {
   attemptName,
   deployButton,
   deploymentActions,
-  endUpdate,
   goBackForm,
   hadIn,
   latestAlias,
@@ -11,8 +10,6 @@ import {
   moreButton,
   newUpdate,
   recheck,
-  restart,
-  setNotified,
   takenAlias,
   type UpdateRun,
   updateActions,
@@ -20,6 +17,7 @@ import {
   updateKind,
   updateOf,
   updateRun,
+  updateTransitions,
 } from '../../jobs/deployment/record.ts';
 import {
   alreadyNotifiedMessage,
@@ -32,7 +30,6 @@ import {
 import { site } from '../../jobs/export/progress-view.ts';
 import { type ExportRun, exportKind, latestLink } from '../../jobs/export/record.ts';
 import { rootKey } from '../../jobs/export/view.ts';
-import type { Person } from '../../jobs/shared/origin.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { formView, reportView } from '../../slack/modals.ts';
 import { type Caller, type CommandTools, handledMessage, retryStale } from '../intake.ts';
@@ -109,31 +106,6 @@ async function started(
   return isAnswer && run.answer ? answeredMessage(run, run.answer) : startedMessage(run);
 }
 
-type Change = (run: UpdateRun, by: Person, nowMs: number) => UpdateRun | undefined;
-
-const isOpen = ({ state }: UpdateRun) => state === 'unknown';
-
-const answered = (run: UpdateRun, { attempt }: UpdateRun, by: Person, action: 'ran' | 'again' | 'leave') => ({
-  ...run,
-  answer: { attempt, by: { id: by.id, name: by.name }, action },
-});
-
-/** What each button does. Returns undefined if the update has changed since the button was shown. */
-export const changes = {
-  again: (run, by, nowMs) => {
-    const next = restart(run, by, nowMs);
-    if (isOpen(run)) return answered(next, run, by, 'again');
-    // While its link is renewed, too.
-    return run.state === 'ended' || run.notifiedAtMs !== undefined ? next : undefined;
-  },
-  ran: (run, by, nowMs) => {
-    if (!isOpen(run)) return undefined;
-    return answered(setNotified(run, nowMs), run, by, 'ran');
-  },
-  leave: (run, by, nowMs) =>
-    isOpen(run) ? answered(endUpdate(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,
-} satisfies Record<string, Change>;
-
 /** Returns an attempt at another export that was asked for later, if the deployment may have it or get it. */
 const findNewer = (run: UpdateRun, caller: Caller, tools: CommandTools): Promise<UpdateRun['newer']> =>
   tools.intake.read(caller, async ({ runs }) => {
@@ -168,12 +140,12 @@ const change = (
   { attempt, over }: { attempt?: number; over?: string },
   caller: Caller,
   tools: CommandTools,
-  name: keyof typeof changes,
+  name: keyof typeof updateTransitions,
 ): Promise<Changed> =>
   retryStale<Changed>('deployment', async () => {
     const run = await tools.intake.loadVisible(id, updateKind, caller, notFound);
     const isCurrent = attempt === undefined || attempt === run.attempt;
-    const next = isCurrent ? changes[name](run, caller.user, tools.now()) : undefined;
+    const next = isCurrent ? updateTransitions[name](run, caller.user, tools.now()) : undefined;
     const newer = isCurrent && (!next || name === 'again') && (await findNewer(run, caller, tools));
     if (newer && newer.attempt !== over) return { asks: { run, newer } };
     if (next === undefined) return { answer: handledMessage(undefined, caller.user.id) };
@@ -218,7 +190,7 @@ const goBackModal = defineModal({
 });
 
 /** A button that changes the update by `name`. */
-const changeBy = (action: string, name: keyof typeof changes) =>
+const changeBy = (action: string, name: keyof typeof updateTransitions) =>
   defineButton({
     action,
     may: 'deploy',

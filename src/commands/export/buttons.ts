@@ -4,22 +4,22 @@ import { deployRows } from '../../jobs/deployment/view.ts';
 import { earlierAttemptMessage, site, unchangedProgressMessage } from '../../jobs/export/progress-view.ts';
 import {
   advance,
-  type Ending,
   type ExportRun,
-  endRun,
   exportActions,
-  exportClaim,
   exportKind,
   exportRun,
-  isRetracted,
+  exportTransitions,
+  isMentioned,
   latestLink,
   linkActions,
+  MAX_WATCHERS,
   newExportRun,
-  noJob,
   type RunButton,
+  relink,
   runButton,
 } from '../../jobs/export/record.ts';
 import { exportSchedule } from '../../jobs/export-schedule/record.ts';
+import { answerOf } from '../../jobs/operation/record.ts';
 import type { Person } from '../../jobs/shared/origin.ts';
 import { readTypedJob } from '../../jobs/shared/typed-job.ts';
 import { type Message, message, moment, type Part, preformatted } from '../../slack/blocks.ts';
@@ -58,106 +58,13 @@ function notFoundMessage(domain: string): Message {
   return message([['I no longer remember this export.', ...toType]]);
 }
 
-/** Starts the same request once more. A run that was only watched is now started from here. */
-const restart = (run: ExportRun, nowMs: number): ExportRun => ({
-  ...advance(run, { ...noJob, state: 'postingCard', attemptAtMs: nowMs }, nowMs),
-  unknownJobId: undefined,
-  ending: undefined,
-  earlier: undefined,
-  claim: run.joined ? exportClaim(run.teamId, run) : run.claim,
-  joined: false,
-  kept: run.kept || !isRetracted(run) || undefined,
-  attempt: run.attempt + 1,
-  relinked: 0,
-});
-
-/** Watches the same job once more, or requests a link. If only the requester got the link, later ones are private too. */
-const resume = (run: ExportRun, changes: Parameters<typeof advance>[1], nowMs: number): ExportRun => ({
-  ...advance(run, { movedAtMs: nowMs, pollFailure: undefined, stalled: undefined, ...changes }, nowMs),
-  ending: undefined,
-  privately: run.privately || (run.ending?.kind === 'done' && run.ending.privately === true),
-});
-
-const resumed = (run: ExportRun, state: 'watching' | 'bundling', nowMs: number) =>
-  resume(run, { state, kept: true, resumed: run.resumed + 1 }, nowMs);
-
-/** Requests a further link, whose message replaces that of the present one. */
-const relink = (run: ExportRun, nowMs: number): ExportRun => {
-  const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : run.earlier;
-  return resume(run, { state: 'bundling', earlier, relinked: run.relinked + 1 }, nowMs);
-};
-
-/** More mentions in one message would be noise. */
-const MAX_WATCHERS = 20;
-
-/** A click on [Check now] is answered by a poll of at most this age. */
-const FRESH_POLL_MS = 2000;
-
-const isMentioned = (run: ExportRun, userId: string) =>
-  [run.requester, ...run.watchers].some(({ id }) => id === userId);
-
-/** Applies a person's answer to the question whether this attempt started. */
-const withAnswer = (
-  run: ExportRun,
-  { attempt }: ExportRun,
-  { id: byId, name: by }: Person,
-  action: 'watchIt' | 'startAgain' | 'leave',
-): ExportRun => ({ ...run, answer: { attempt, by, byId, action } });
-
-/** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
-type Transition = (run: ExportRun, by: Person, nowMs: number) => ExportRun | undefined;
-
-const endedAs = ({ state, ending }: ExportRun, ...kinds: Ending['kind'][]) =>
-  state === 'ended' && ending !== undefined && kinds.includes(ending.kind);
-
-/** It failed or did not start: starts it once more. */
-const tryAgain: Transition = (run, _by, nowMs) => {
-  const isBroken = endedAs(run, 'broken') && run.jobId === undefined;
-  const canRestart = isBroken || endedAs(run, 'failed', 'notStarted', 'lost');
-  return canRestart && run.domain !== '' ? restart(run, nowMs) : undefined;
-};
-
-/** What the buttons do, by name. */
-export const transitions = {
-  tryAgain,
-  /** The same after the person has confirmed that it may run twice. */
-  startAgain: (run, by, nowMs) =>
-    run.state === 'unknown'
-      ? withAnswer(restart(run, nowMs), run, by, 'startAgain')
-      : tryAgain(run, by, nowMs),
-  leave: (run, by, nowMs) =>
-    run.state === 'unknown' ? withAnswer(endRun(run, { kind: 'left' }, nowMs), run, by, 'leave') : undefined,
-  /** Resumes a watch that ended before the job. */
-  checkNow: (run, _by, nowMs) =>
-    endedAs(run, 'gaveUp', 'broken') && run.jobId !== undefined ? resumed(run, 'watching', nowMs) : undefined,
-  /** Replaces a link that expires or has expired, or makes the one that could not be made. */
-  newLink: (run, _by, nowMs) => {
-    if (endedAs(run, 'noLink')) return resumed(run, 'bundling', nowMs);
-    return endedAs(run, 'done') ? relink(run, nowMs) : undefined;
-  },
-  /** Mentions one more person in the ending. */
-  notify: (run, by) => {
-    if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= MAX_WATCHERS)
-      return undefined;
-    const watchers = [...run.watchers, { id: by.id, name: by.name }];
-    return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
-  },
-  /** Polls at once, unless the last poll was just now or the limit is reached. */
-  refresh: (run, _by, nowMs) => {
-    const { pollFailure } = run;
-    const isLimited = pollFailure?.kind === 'limit' && pollFailure.nextMs > nowMs;
-    const isFresh = pollFailure === undefined && nowMs - (run.polledAtMs ?? 0) <= FRESH_POLL_MS;
-    if (run.state !== 'watching' || isLimited || isFresh) return undefined;
-    return { ...run, nextPollAtMs: nowMs, pollRequested: true };
-  },
-} satisfies Record<string, Transition>;
-type TransitionName = keyof typeof transitions;
+type TransitionName = keyof typeof exportTransitions;
 
 const toTransition =
   (name: TransitionName): Click =>
   async (run, { attempt, resumed }, caller, tools) => {
     const isCurrent = attempt === run.attempt && (forAttempt.includes(name) || resumed === run.resumed);
-    const next = isCurrent ? transitions[name](run, caller.user, tools.now()) : undefined;
+    const next = isCurrent ? exportTransitions[name](run, caller.user, tools.now()) : undefined;
     if (next === undefined) return unchangedMessage(name, run, attempt, caller);
     // Only a start blocks other identical ones, and counts toward the quotas.
     if (next.state === 'postingCard') {
@@ -183,15 +90,21 @@ function unchangedMessage(name: TransitionName, run: ExportRun, attempt: number,
   return handledByMessage(run, attempt, caller);
 }
 
+const DID = {
+  leave: 'chose not to start it again',
+  startAgain: 'started it anyway',
+  watchIt: 'found it',
+  newer: '',
+};
+
 /** The first click on the question of this attempt counts. */
 function handledByMessage({ answer }: ExportRun, attempt: number, { user }: Caller): Message | undefined {
   if (answer?.attempt !== attempt || answer.action === 'late') return handledMessage(undefined, user.id);
-  const did = { leave: 'chose not to start it again', startAgain: 'started it anyway', watchIt: 'found it' };
-  return handledMessage({ id: answer.byId, name: answer.by, did: did[answer.action] }, user.id);
+  return handledMessage({ ...answer.by, did: DID[answer.action] }, user.id);
 }
 
-const willMention = ({ requester }: ExportRun, { id }: Person) =>
-  message([requester.id === id ? "You'll be mentioned anyway." : "I'll mention you when it ends."]);
+const willMention = ({ by }: ExportRun, { id }: Person) =>
+  message([by.id === id ? "You'll be mentioned anyway." : "I'll mention you when it ends."]);
 
 const mentionsFull = message([
   `${MAX_WATCHERS} more people are already mentioned when it ends, which is the limit. Look in this thread then.`,
@@ -205,7 +118,7 @@ const ownLinkButton = defineRunButton(exportActions.ownLink, async (run, { attem
   if (run.ending?.kind !== 'done') return handledByMessage(run, attempt, caller);
   const { expired, privately, refusal } = run.ending;
   const wasSent = privately && !expired && refusal === undefined;
-  if (run.requester.id === caller.user.id && wasSent) return linkSentMessage(run);
+  if (run.by.id === caller.user.id && wasSent) return linkSentMessage(run);
   const request = { ...caller, channel: { id: '', name: '' } };
   const link: ExportRun = {
     ...newExportRun(run, request, { links: 'requester', now: tools.now }),
@@ -310,7 +223,7 @@ const toWatch = (jobId: string) =>
     // The start was unknown and a person found its job.
     const known = { jobId, startedAtMs: run.attemptAtMs, unknownJobId: undefined, pollFailure: undefined };
     const watched = advance(run, { state: 'watching', ...known }, tools.now());
-    const next = withAnswer(watched, run, caller.user, 'watchIt');
+    const next = { ...watched, answer: answerOf(run, caller.user, 'watchIt') };
     if ((await tools.intake.resume(next, caller)).kind === 'stale') return 'stale';
     await tools.audit({ subject: site(run), job: jobId, result: 'accepted' });
     return undefined;
@@ -324,7 +237,7 @@ const anotherButton = defineRunButton(exportActions.another, async (run, _button
 /** The values for a self-hosted deployment. The form has the link, so only people with the link may open it. */
 const valuesButton = defineRunButton(exportActions.settings, async (run, _button, caller, tools) => {
   const done = latestLink(run);
-  if (done?.privately && run.requester.id !== caller.user.id)
+  if (done?.privately && run.by.id !== caller.user.id)
     return message(['This link went to somebody else. Choose [Get my own link] in the thread.']);
   const url = done && (await tools.loadLink(done.link));
   if (url === undefined) return noLink;
@@ -384,7 +297,7 @@ const features: Part[][] = [
 
 /** All buttons of a run. */
 export const runButtons = [
-  ...(Object.keys(transitions) as TransitionName[]).map((name) =>
+  ...(Object.keys(exportTransitions) as TransitionName[]).map((name) =>
     defineRunButton(exportActions[name], toTransition(name)),
   ),
   ownLinkButton,

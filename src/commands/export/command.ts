@@ -1,8 +1,9 @@
 import { z } from 'zod';
 import { runningExports } from '../../jobs/export/feature.ts';
-import { exportActions, exportRun, linkActions, useDomain } from '../../jobs/export/record.ts';
+import { exportActions, exportRun, linkActions } from '../../jobs/export/record.ts';
 import { exportScheduleActions } from '../../jobs/export-schedule/record.ts';
 import { requestRunId } from '../../jobs/shared/origin.ts';
+import { useDomain } from '../../jobs/shared/target.ts';
 import { type Message, message } from '../../slack/blocks.ts';
 import { defineCommand, invalid, jobIdArg, optional, projectFlag, subcommand } from '../command.ts';
 import type { Caller, CommandTools } from '../intake.ts';

@@ -1,5 +1,5 @@
 import type { InputBlock, ModalView } from '@slack/types';
-import type { ExportTarget } from '../../jobs/export/record.ts';
+import type { ExportTarget } from '../../jobs/shared/target.ts';
 import { type Project, projectNamed } from '../../projects.ts';
 import { type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';

@@ -1,16 +1,17 @@
 import { readDomain } from '../../domain.ts';
 import { cardPermalink } from '../../jobs/export/feature.ts';
-import { badDomainMessage, runningMessage, site, targetButtons } from '../../jobs/export/progress-view.ts';
+import { badDomainMessage, runningMessage, site } from '../../jobs/export/progress-view.ts';
 import {
   type ExportRun,
-  type ExportTarget,
   exportActions,
   exportQuotas,
   exportRun,
   jobAlias,
   newExportRun,
 } from '../../jobs/export/record.ts';
+import { targetButtons } from '../../jobs/shared/offer-view.ts';
 import { canSee, filterVisible, type RunRequest } from '../../jobs/shared/origin.ts';
+import type { ExportTarget } from '../../jobs/shared/target.ts';
 import { jobFilter, soleJob, type TypedJob } from '../../jobs/shared/typed-job.ts';
 import {
   chooseProjectMessage,
@@ -160,8 +161,8 @@ export async function acceptExport(
   const other = await intake.loadKnown(acceptance.by, exportRun, caller);
   if (!isFull) return alreadyRunningReply(other, run, caller, tools);
   const { max = 0 } = quotas[acceptance.quota] ?? {};
-  const { requester, asked } = run;
-  const whose = requester.id === caller.user.id ? 'You have' : `${personName(requester.name)} has`;
+  const { by, asked } = run;
+  const whose = by.id === caller.user.id ? 'You have' : `${personName(by.name)} has`;
   const where = asked.channel === caller.channel.id ? 'this channel' : { channel: asked.channel };
   const full: Part[] =
     acceptance.quota === 0

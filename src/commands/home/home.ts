@@ -41,7 +41,7 @@ const anyKind: VisibleKind<RunBase> = {
   record: runBase.loose(),
   visible(loaded) {
     const found = homeRunOf(loaded);
-    const nobody = { requester: { id: '' }, asked: { channel: '', isPublic: false }, inDirectMessage: true };
+    const nobody = { by: { id: '' }, asked: { channel: '', isPublic: false }, inDirectMessage: true };
     return found ? found.kind.visible(found.run) : nobody;
   },
 };

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { Later, orWait } from '../../runtime/later.ts';
 import { message } from '../../slack/blocks.ts';
 import { type Names, noNames } from '../../slack/markdown/inline.ts';
 import { findMentions, leavesSharedOut, messageToMarkdown } from '../../slack/markdown/message.ts';
@@ -7,7 +8,7 @@ import { idOf } from '../../store/keys.ts';
 import { wantedMessage } from '../../store/messages.ts';
 import { runBase } from '../../store/runs.ts';
 import type { JobContext } from '../engine/context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../engine/job.ts';
+import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
 import { lookupRetryMs } from '../engine/polling.ts';
 import type { VisibleKind } from '../shared/origin.ts';
 import { postEphemeralOnce } from '../shared/report.ts';
@@ -47,7 +48,7 @@ export const mentionKind: VisibleKind<MentionRun> = {
   what: 'message',
   record: mentionRun,
   visible: ({ reply }) => ({
-    requester: { id: reply.user },
+    by: { id: reply.user },
     asked: { channel: reply.channel, isPublic: false },
     inDirectMessage: true,
   }),
@@ -81,9 +82,9 @@ export const mentionJob = defineRunJob({
     what: 'mention',
     subject: '',
   }),
-  async step({ run }, context): Promise<StepResult<MentionRun>> {
+  async step(run, context): Promise<StepResult<MentionRun>> {
     const { answer } = run;
-    const result = await (answer ? postAnswer(run, answer, context) : decideAnswer(run, context));
+    const result = await orWait(answer ? postAnswer(run, answer, context) : decideAnswer(run, context));
     const isWaiting = result !== 'next' && result.kind === 'wait';
     if (!isWaiting || context.now() - run.sinceMs <= GIVE_UP_MS) return result;
     context.log.warn({ run: run.id }, 'a mention was not answered in time');
@@ -94,13 +95,14 @@ export const mentionJob = defineRunJob({
 
 async function postAnswer(run: MentionRun, content: NonNullable<MentionRun['answer']>, context: JobContext) {
   const { channel, user, threadTs } = run.reply;
-  const inMs = await postEphemeralOnce(run, 'whisper', { channel, user, threadTs }, content, context);
-  return inMs === undefined ? idle : wait(inMs);
+  return (await postEphemeralOnce(run, 'whisper', { channel, user, threadTs }, content, context)) ?? idle;
 }
 
 /** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
-  const { policy, log, limits, threads } = context;
+  const { policy, log } = context;
+  const { limits } = context.settings;
+  const { threads } = context.store;
   const { teamId, reply } = run;
   const { user, external, channel, threadTs, content } = reply;
   const read = (names: Names) => messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
@@ -108,7 +110,7 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const parsed = parseThreadText(read(noNames));
   const permission = parsed.kind === 'export' ? 'export' : 'agent';
   const verdict = await policy.check(user, permission, { external });
-  if (verdict.kind === 'unknown' && !verdict.missingScope) return wait(lookupRetryMs(context));
+  if (verdict.kind === 'unknown' && !verdict.missingScope) throw new Later(lookupRetryMs(context));
   if (verdict.kind === 'unknown') return save({ ...run, answer: message([[missingScopeText]]) });
   const decided = { ...run, reply: { ...reply, content: {} }, name: verdict.person.name };
   // Help contains nothing that only some people may know.
@@ -122,8 +124,8 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   if (parsed.kind !== 'export' && place && (await threads.isClosed(place)))
     return save({ ...decided, answer: closedThreadMessage });
   if (parsed.kind !== 'instruction') return save({ ...decided, answer: mentionMessage(run, parsed) });
-  const names = await context.names(findMentions(content)).catch(() => undefined);
-  if (names === undefined) return wait(lookupRetryMs(context));
+  const names = await context.slack.names(findMentions(content)).catch(() => undefined);
+  if (names === undefined) throw new Later(lookupRetryMs(context));
   const text = read(names);
   const most = limits.instructionCharacters;
   const tooLong = `${tooLongText(lengthOf(text), most)} Nothing was sent.`;
@@ -132,7 +134,6 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
   const found = backgroundSource
     ? await readBackground(run, backgroundSource, run.sinceMs, context)
     : undefined;
-  if (typeof found === 'number') return wait(found);
   const files = reply.files || leavesSharedOut(content, names);
   const answer = offerMessage(run.id, excerptOf(text), found);
   return save({ ...decided, reply: { ...decided.reply, files }, answer, offer: text, background: found });

@@ -1,26 +1,21 @@
-import { message } from '../../slack/blocks.ts';
 import { joinFacts } from '../../slack/text.ts';
 import { site } from '../export/progress-view.ts';
-import { defineHomeRuns, type Feature, type RunNeeds } from '../shared/feature.ts';
+import { startNeeds } from '../operation/needs.ts';
+import { defineHomeRuns, type Feature } from '../shared/feature.ts';
 import { filterVisible } from '../shared/origin.ts';
 import { readTaken, takenAlias, type UpdateRun, updateKind, updateOf, updateRun } from './record.ts';
 import { answeredMessage, liveLine, nameOf, questionMessage } from './view.ts';
 
-/** If GitHub gave no clear answer to a start, the person who requested the update has to decide. */
-export const updateNeeds: RunNeeds<UpdateRun> = {
-  of: (run) => (run.state === 'unknown' ? [{ user: run.by.id, id: startOf(run.attempt) }] : []),
-  line: (run) => ['❔ ', { bold: 'Start unclear' }, ` · Did the workflow start? ${updateSubject(run)}`],
+export const updateNeeds = startNeeds<UpdateRun>({
+  icon: '❔',
+  line: (run) => `Did the workflow start? ${updateSubject(run)}`,
   question: questionMessage,
-  answered: (run, { id }) =>
-    run.answer && startOf(run.answer.attempt) === id
-      ? answeredMessage(run, run.answer)
-      : message([`The question about ${nameOf(run)} was already answered.`]),
-};
+  answered: answeredMessage,
+  wasAnswered: (run) => `The question about ${nameOf(run)} was already answered.`,
+});
 
 /** Returns the deployment and the export as text. */
 export const updateSubject = (run: UpdateRun) => joinFacts(nameOf(run), site(run));
-
-const startOf = (attempt: number) => `start ${attempt}`;
 
 export const deploymentFeature: Feature = {
   permission: { name: 'deploy' },

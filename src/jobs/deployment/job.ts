@@ -1,12 +1,19 @@
 import { isDeepStrictEqual } from 'node:util';
 import { GithubError } from '../../deployments/github.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
+import { wait } from '../../runtime/later.ts';
 import { backoffMs } from '../../runtime/timing.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
-import type { LoadedRun } from '../../store/runs.ts';
 import type { JobContext } from '../engine/context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../engine/job.ts';
-import { lookupRetryMs, nextPollMs } from '../engine/polling.ts';
+import type { Save } from '../engine/job.ts';
+import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
+import { nextPollMs } from '../engine/polling.ts';
+import { type Sent, sent } from '../engine/send-event.ts';
+import { permitted } from '../engine/waits.ts';
+import { exportRuns } from '../export/record.ts';
+import { exportScheduleEvents } from '../export-schedule/record.ts';
+import { startStep } from '../operation/record.ts';
+import { defineStart } from '../operation/start.ts';
 import type { UpdateEnding } from './attempt.ts';
 import { updateNeeds, updateSubject } from './feature.ts';
 import {
@@ -25,6 +32,7 @@ import {
   takenAlias,
   UNUSABLE,
   type UpdateRun,
+  updateEvents,
   updateOf,
   updateRun,
   WATCH_MS,
@@ -80,48 +88,52 @@ export const updateJob = defineRunJob({
     subject: updateSubject(run),
     job: run.jobId,
   }),
-  step: async (loaded, context) => noteChange(loaded.run, await act(loaded, context), context),
-  giveUp: async ({ run }, context, ref) =>
-    noteChange(run, end(run, { kind: 'broken', ref }, context), context),
+  sends,
+  events: updateEvents,
+  apply: (run, events) => events.reduce(applyCallback, run),
+  beforeSave: noteChange,
+  step: (run, context) => steps[run.state](run, context),
+  giveUp: async (run, context, ref) => end(run, { kind: 'broken', ref }, context),
 });
 
-/** Keeps which message shows the run. Its export and its schedule are due if their messages show another fact. */
-async function noteChange(run: UpdateRun, result: StepResult<UpdateRun>, { runs, now }: JobContext): Result {
-  if (result === 'next' || result.kind !== 'save') return result;
-  const next = withMessage(result.run, now());
-  const isSame = isDeepStrictEqual(updateLine(stateOf(run)), updateLine(stateOf(next)));
-  // Nothing shows an attempt before its first step.
-  if (run.state === 'accepted' || !isSame) {
-    await runs.markDue('export', run.exportRun);
-    if (run.schedule !== undefined) await runs.markDue('export-schedule', run.schedule);
-  }
-  return { ...result, run: next };
+/** Keeps which message shows the run, and counts the changes of what the messages of others show. */
+function noteChange(before: UpdateRun, next: Save<UpdateRun>, { now }: JobContext): Save<UpdateRun> {
+  const run = withMessage(next.run, now());
+  const isSame =
+    before.state !== 'accepted' && isDeepStrictEqual(updateLine(stateOf(before)), updateLine(stateOf(run)));
+  const { outcome } = run;
+  const isReported = outcome && outcome.state !== before.outcome?.state;
+  return {
+    ...next,
+    ...(isReported && { audit: `reported: ${outcome.state}` }),
+    run: isSame ? run : { ...run, changes: run.changes + 1 },
+  };
 }
 
-async function act({ run, inbox }: LoadedRun<UpdateRun>, context: JobContext): Result {
-  if (inbox.length === 0) return steps[run.state](run, context);
-  const next = inbox.reduce(applyCallback, run);
-  const { outcome } = next;
-  const audit = outcome !== run.outcome && outcome ? { audit: `reported: ${outcome.state}` } : {};
-  return save(next, { consumed: inbox.length, ...audit });
+/** Its export and its schedule look at it when their messages show another fact. */
+function sends({ id, state, changes, exportRun, schedule }: UpdateRun): Sent[] {
+  // Nothing shows an attempt before its first step.
+  if (state === 'accepted') return [];
+  const key = `${id} ${changes}`;
+  const toExport = sent(exportRuns, exportRun, key);
+  return schedule === undefined ? [toExport] : [toExport, sent(exportScheduleEvents, schedule, key)];
 }
 
 const end = (run: UpdateRun, ending: UpdateEnding, { now }: JobContext) =>
   save(endUpdate(run, ending, now()), { audit: `ended: ${ending.kind}` });
 
 /** Wakes the update of an attempt, if it is another one. */
-async function wakeOther(run: UpdateRun, attempt: string | undefined, { runs, wake }: JobContext) {
+async function wakeOther(run: UpdateRun, attempt: string | undefined, { sendEvent }: JobContext) {
   const id = attempt && updateOf(attempt);
-  if (!id || id === run.id) return;
-  await runs.markDue('deployment', id);
-  await wake({ job: 'deployment', id });
+  if (id && id !== run.id) await sendEvent(updateEvents, id);
 }
 
 /** Returns the name of the attempt that the deployment has; undefined if none is known. */
-const findHad = async (run: UpdateRun, { runs }: JobContext) => hadIn(await runs.byAlias(takenAlias(run)));
+const findHad = async (run: UpdateRun, { store: { runs } }: JobContext) =>
+  hadIn(await runs.byAlias(takenAlias(run)));
 
 /** Returns an attempt at the same deployment as people read it. */
-async function describe(attempt: string, { runs }: JobContext): Promise<UpdateRun['newer']> {
+async function describe(attempt: string, { store: { runs } }: JobContext): Promise<UpdateRun['newer']> {
   const [other] = await runs.loadAll([updateOf(attempt)], updateRun);
   const label = other?.version === undefined ? 'another export' : labelOf(other);
   return { attempt, label, atMs: other?.notifiedAtMs };
@@ -139,22 +151,23 @@ const endSuperseded = async (run: UpdateRun, attempt: string, context: JobContex
  * deployment has another export. Returns undefined if the message may leave.
  */
 async function makeWay(run: UpdateRun, context: JobContext) {
-  const { runs, now } = context;
+  const { now } = context;
+  const { runs } = context.store;
   const isFirst = run.notifiedAtMs === undefined;
   const other = isFirst ? await runs.byAlias(latestAlias(run)) : await findHad(run, context);
   if (other === undefined || (isFirst ? other === attemptName(run) : updateOf(other) === run.id))
     return undefined;
   // A start that may have left is a question, until the deployment has another export.
-  if (isFirst && (await context.callBegan(run.id, dispatchStep(run)))) return undefined;
+  if (isFirst && (await context.calls.callBegan(run.id, startStep(run)))) return undefined;
   if (isFirst) return endSuperseded(run, other, context);
   // It is due as soon as the deployment has this export again.
   return save(advance(run, { state: 'notified', renewAtMs: now() }, now()));
 }
 
 async function begin(run: UpdateRun, context: JobContext): Result {
-  const { runs, policy, now } = context;
-  const permission = await policy.check(run.by.id, 'deploy');
-  if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
+  const { now } = context;
+  const { runs } = context.store;
+  const permission = await permitted(run.by.id, 'deploy', context);
   if (permission.kind === 'refused')
     return end(run, { kind: 'permission', contacts: permission.contacts }, context);
   const target = context.deployment(run.project, run.deployment);
@@ -181,7 +194,10 @@ async function begin(run: UpdateRun, context: JobContext): Result {
 }
 
 /** Returns the address of the deployment's site, if the settings have it. */
-function siteUrlOf({ project, deployment }: UpdateRun, { projects }: JobContext): string | undefined {
+function siteUrlOf(
+  { project, deployment }: UpdateRun,
+  { settings: { projects } }: JobContext,
+): string | undefined {
   const { deployments = [] } = projects.find(({ name }) => name === project) ?? {};
   return deployments.find(({ name }) => name === deployment)?.url;
 }
@@ -210,11 +226,12 @@ function renewalTime(madeAtMs: number, endsAtMs: number): number {
 
 /** Requests a download link that only the deployment gets. */
 async function makeLink(run: UpdateRun, context: JobContext): Result {
-  const { links, stopping, timing, now, log } = context;
+  const { stopping, timing, now, log } = context;
+  const { links } = context.store;
   const ended = await makeWay(run, context);
   if (ended) return ended;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
-  const docs = context.docs(run.project);
+  const docs = context.platform.docs(run.project);
   if (docs === undefined) return end(run, { kind: 'noLink', why: 'project' }, context);
   try {
     const { bundleUrl, expiresAt } = await docs.createBundle({ jobId: run.jobId }, { signal: stopping });
@@ -228,7 +245,7 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
     if (!(error instanceof DocsApiError)) throw error;
     if (error.kind === 'aborted') return wait(0);
     const needsOperator = error.kind === 'key_rejected' || error.kind === 'forbidden';
-    if (needsOperator) await context.alertAdmins(run.teamId, run.project, error);
+    if (needsOperator) await context.platform.alertAdmins(run.teamId, run.project, error);
     // The site lives on the link that it has, so each refusal may pass until shortly before its end.
     const renewUntilMs = run.notifiedAtMs === undefined ? 0 : (run.linkEndsAtMs ?? 0) - MINUTE_MS;
     const untilMs = Math.max(renewUntilMs, error.retryable ? run.sinceMs + timing.limitWaitMs : 0);
@@ -250,7 +267,8 @@ const callLimit = (run: UpdateRun, { deploymentCallMs, callMarginMs }: JobContex
 
 /** Notifies the deployment. Repeats a webhook until it is taken; starts a workflow once. */
 async function notify(run: UpdateRun, context: JobContext): Result {
-  const { links, now, rateLimiter, timing } = context;
+  const { now, timing } = context;
+  const { links, rateLimiter } = context.store;
   // An attempt that was asked for later ends this one at once, even if this one waits.
   const ended = await makeWay(run, context);
   if (ended) return ended;
@@ -276,7 +294,7 @@ async function notify(run: UpdateRun, context: JobContext): Result {
   const link = target.kind === 'webhook' && target.includeLink ? bundleUrl : undefined;
   const result =
     target.kind === 'github'
-      ? await startWorkflow(run, target, context)
+      ? await startWorkflow(run, context)
       : await sendWebhook(run, target, link, context);
   // The call may still be under way or arrive late, or the deployment has it and `keepTaken` comes first.
   const isSaved = typeof result === 'object' && result.kind === 'save';
@@ -342,52 +360,40 @@ function saveNotified(run: UpdateRun, changes: Partial<UpdateRun>, { now }: JobC
   return save(setNotified(run, now(), changes), run.notifiedAtMs === undefined ? { audit: 'notified' } : {});
 }
 
-/** Returns the name of the call that starts the workflow of the present attempt. */
-export const dispatchStep = ({ attempt }: Pick<UpdateRun, 'attempt'>) => `dispatch.${attempt}`;
+/** A person chose to deploy again, but GitHub's answer to the first start may have come: it did start. */
+const startWorkflow = async (run: UpdateRun, context: JobContext): Result =>
+  (run.again && (await starts.late(run, run.attempt - 1, context))) || starts.start(run, context);
 
-async function startWorkflow(run: UpdateRun, target: GithubApi, context: JobContext): Result {
-  const { now, log } = context;
-  // A person chose to update it again, but the answer to the first start has come: it did start.
-  const late = run.again && (await lateAnswer(run, run.attempt - 1, context));
-  if (late) return late;
-  const outcome = await context.callOnce(
-    run,
-    dispatchStep(run),
-    context.timing.deploymentCallMs,
-    (isTooLate) => target.dispatch(run, isTooLate),
-  );
-  switch (outcome.kind) {
-    case 'done':
-      return saveNotified(run, { workflow: outcome.value.run }, context);
-    case 'inFlight':
-      return wait(outcome.forMs);
-    case 'unknown':
-      log.warn({ run: run.id, err: outcome.error }, 'start of a workflow: outcome unknown');
-      return save(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
-    case 'notHappened': {
-      const { error } = outcome;
-      if (!(error instanceof GithubError)) throw error;
-      const { status, text = '', reason, retryable, retryAfterMs = 0 } = error;
-      const isMoved = status !== undefined && status < 400;
-      const moved = isMoved ? { what: 'repository' as const, to: '' } : undefined;
-      if (!retryable) return end(run, { kind: 'refused', status, text, moved }, context);
-      const later = retryLater(run, retryAfterMs, run.sinceMs + NOTIFY_MS, context);
-      return later ?? end(run, { kind: 'gaveUp', reason: text || reason }, context);
-    }
-  }
-}
+type Dispatched = Awaited<ReturnType<GithubApi['dispatch']>>;
 
-/** If GitHub has answered the start of that attempt, the deployment was notified; else returns undefined. */
-async function lateAnswer(run: UpdateRun, attempt: number, context: JobContext) {
-  const late = await context.callResult(run.id, dispatchStep({ attempt }));
-  if (late === undefined) return undefined;
-  const { run: workflow } = late.result as Awaited<ReturnType<GithubApi['dispatch']>>;
-  return saveNotified(run, { workflow, answer: { attempt, by: run.by, action: 'late' } }, context);
-}
+const starts = defineStart<UpdateRun, Dispatched>({
+  what: 'start of a workflow',
+  limitMs: ({ timing }) => timing.deploymentCallMs,
+
+  async prepare(run, { deployment }) {
+    const target = deployment(run.project, run.deployment);
+    if (target?.kind !== 'github') return { why: 'project' };
+    return (isTooLate) => target.dispatch(run, isTooLate);
+  },
+
+  started: (run, { run: workflow }, context) => saveNotified(run, { workflow }, context),
+  unclear: (run, nowMs) => advance(run, { state: 'unknown' }, nowMs),
+  notAllowed: (run, _, context) => end(run, { kind: 'missing', mayBeSent: true }, context),
+
+  async refused(run, error, context) {
+    if (!(error instanceof GithubError)) throw error;
+    const { status, text = '', reason, retryable, retryAfterMs = 0 } = error;
+    const isMoved = status !== undefined && status < 400;
+    const moved = isMoved ? { what: 'repository' as const, to: '' } : undefined;
+    if (!retryable) return end(run, { kind: 'refused', status, text, moved }, context);
+    const later = retryLater(run, retryAfterMs, run.sinceMs + NOTIFY_MS, context);
+    return later ?? end(run, { kind: 'gaveUp', reason: text || reason }, context);
+  },
+});
 
 /** Waits for a person's answer to the question. A late answer of GitHub also wakes the run, or a newer attempt. */
 async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
-  const late = await lateAnswer(run, run.attempt, context);
+  const late = await starts.late(run, run.attempt, context);
   if (late) return late;
   const has = (await findHad(run, context)) ?? '';
   if (has > attemptName(run) && updateOf(has) !== run.id) {
@@ -396,14 +402,14 @@ async function awaitAnswer(run: UpdateRun, context: JobContext): Result {
     return { ...ended, run: { ...ended.run, answer } };
   }
   // The newer one may fail, and one after it succeed.
-  return (await context.runs.byAlias(latestAlias(run))) === attemptName(run) ? idle : wait(HOUR_MS);
+  return (await context.store.runs.byAlias(latestAlias(run))) === attemptName(run) ? idle : wait(HOUR_MS);
 }
 
 /** After a failed attempt, the deployment still has what it took before. */
 async function keepEarlier(run: UpdateRun, context: JobContext): Result {
   // A person left the start unclear, and then GitHub's answer came.
   const isLeft = run.ending?.kind === 'left';
-  const late = (isLeft || run.again) && (await lateAnswer(run, run.attempt - (isLeft ? 0 : 1), context));
+  const late = (isLeft || run.again) && (await starts.late(run, run.attempt - (isLeft ? 0 : 1), context));
   if (late) return late;
   const earlier = earlierOf(run);
   if (earlier === undefined) return idle;
@@ -420,7 +426,8 @@ const MAX_TAKEN = 5;
  * Wakes the others once that has changed. Returns undefined if nothing changes.
  */
 async function keepTaken(run: UpdateRun, context: JobContext): Promise<StepResult<UpdateRun> | undefined> {
-  const { runs, rateLimiter, timing } = context;
+  const { timing } = context;
+  const { runs, rateLimiter } = context.store;
   const own = attemptName(run);
   const known = await runs.byAlias(takenAlias(run));
   const others = readTaken(known).filter((name) => name !== own && name !== own + UNUSABLE);

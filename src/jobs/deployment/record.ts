@@ -2,7 +2,9 @@ import { z } from 'zod';
 import { STOPPED } from '../../deployments/github.ts';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
+import type { EventsOf } from '../engine/send-event.ts';
 import { type ExportRun, latestLink } from '../export/record.ts';
+import { answerOf, startAnswer } from '../operation/record.ts';
 import { type Person, person, type VisibleKind } from '../shared/origin.ts';
 import { attempt, newer, type UpdateEnding, type UpdateState, updateState } from './attempt.ts';
 
@@ -42,23 +44,19 @@ export const updateRun = runBase.extend({
   overtakes: z.string().optional(),
   /** The name of the attempt that the deployment has, as far as its last step knew. */
   has: z.string().optional(),
+  /** Counts the changes of the fact that the messages of its export and of its schedule show. */
+  changes: z.number().int(),
   /** The key of the message that the present one replaces. */
   replacedKey: z.string().optional(),
   /** The answer to the question whether the workflow of an attempt started; `late` is GitHub's, `newer` nobody's. */
-  answer: z
-    .object({
-      attempt: z.number().int(),
-      by: person,
-      action: z.enum(['ran', 'again', 'leave', 'late', 'newer']),
-    })
-    .optional(),
+  answer: startAnswer.optional(),
 });
 export type UpdateRun = z.infer<typeof updateRun>;
 
 export const updateKind: VisibleKind<UpdateRun> = {
   what: 'update',
   record: updateRun,
-  visible: (run) => ({ ...run, requester: run.by }),
+  visible: (run) => run,
 };
 
 type Wanted = Pick<UpdateRun, 'deployment' | 'under' | 'asked' | 'inDirectMessage' | 'by' | 'schedule'>;
@@ -74,6 +72,7 @@ export function newUpdate(run: ExportRun, wanted: Wanted, nowMs: number): Update
     rev: 1,
     job: 'deployment',
     people: [],
+    changes: 0,
     teamId,
     project,
     domain,
@@ -116,7 +115,7 @@ const blank: Partial<z.infer<typeof attempt>> = Object.fromEntries(
 );
 
 /** Returns the next attempt of an update: after a failure, or to go back to its export. */
-export const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): UpdateRun => ({
+const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): UpdateRun => ({
   ...run,
   ...blank,
   ...begun(run.attempt + 1, nowMs),
@@ -266,6 +265,10 @@ const callback = callbackBody.extend({
   atMs: z.number(),
 });
 
+type Callback = z.infer<typeof callback>;
+
+export const updateEvents: EventsOf<Callback> = { job: 'deployment', schema: callback };
+
 /** Whether a message with this id may have left. */
 export function mayBeSent(run: UpdateRun, about: Pick<UpdateRun, 'attemptAtMs' | 'renewal'>): boolean {
   if (about.attemptAtMs < run.attemptAtMs) return run.attempt > 1;
@@ -275,8 +278,8 @@ export function mayBeSent(run: UpdateRun, about: Pick<UpdateRun, 'attemptAtMs' |
 }
 
 /** Returns the run with a callback. Ignores callbacks of attempts that are over, and repeats of the same state. */
-export function applyCallback(run: UpdateRun, event: unknown): UpdateRun {
-  const { attemptAtMs, renewal, ...outcome } = callback.parse(event);
+export function applyCallback(run: UpdateRun, event: Callback): UpdateRun {
+  const { attemptAtMs, renewal, ...outcome } = event;
   const earlier = earlierOf(run);
   if (attemptAtMs === earlier?.attemptAtMs) return withEarlier(run, applyCallback(earlier, event));
   if (attemptAtMs !== run.attemptAtMs || !mayBeSent(run, { attemptAtMs, renewal })) return run;
@@ -309,6 +312,28 @@ export function recheck(run: UpdateRun, nowMs: number): UpdateRun | undefined {
   const untilMs = Math.max(workflow.untilMs ?? 0, nowMs + 60_000);
   return { ...run, nextTryAtMs: nowMs, workflow: { ...workflow, untilMs } };
 }
+
+type Change = (run: UpdateRun, by: Person, nowMs: number) => UpdateRun | undefined;
+
+const isOpen = ({ state }: UpdateRun) => state === 'unknown';
+
+/** What each button does. Returns undefined if the update has changed since the button was shown. */
+export const updateTransitions = {
+  again: (run, by, nowMs) => {
+    const next = restart(run, by, nowMs);
+    if (isOpen(run)) return { ...next, answer: answerOf(run, by, 'startAgain') };
+    // While its link is renewed, too.
+    return run.state === 'ended' || run.notifiedAtMs !== undefined ? next : undefined;
+  },
+  ran: (run, by, nowMs) => {
+    if (!isOpen(run)) return undefined;
+    return { ...setNotified(run, nowMs), answer: answerOf(run, by, 'watchIt') };
+  },
+  leave: (run, by, nowMs) =>
+    isOpen(run)
+      ? { ...endUpdate(run, { kind: 'left' }, nowMs), answer: answerOf(run, by, 'leave') }
+      : undefined,
+} satisfies Record<string, Change>;
 
 /** The value of an update's buttons. It names the attempt that they were shown for, so a late click does nothing. */
 export const updateButton = z.object({ v: z.literal(1), update: z.string(), attempt: z.number().int() });

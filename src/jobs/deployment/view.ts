@@ -13,8 +13,8 @@ import type { OutboxMessage } from '../../slack/outbox.ts';
 import { cut, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import { site } from '../export/progress-view.ts';
 import type { ExportRun } from '../export/record.ts';
+import { confirmStart } from '../operation/view.ts';
 import {
-  confirmStart,
   FAILURE_SHOWN_AFTER,
   LABELS,
   personName,
@@ -333,8 +333,8 @@ export function answeredMessage(run: UpdateRun, { action, by }: NonNullable<Upda
   const unclear = `It was unclear whether the workflow for ${nameOf(run)} had started.`;
   const texts = {
     newer: `It doesn't matter any more: ${run.newer?.label ?? 'another export'} was sent later.`,
-    ran: `It had: ${personName(by.name)} found it.`,
-    again: `${personName(by.name)} started it anyway.`,
+    watchIt: `It had: ${personName(by.name)} found it.`,
+    startAgain: `${personName(by.name)} started it anyway.`,
     leave: `${personName(by.name)} chose not to start it again.`,
     late: "It had: GitHub's answer came late.",
   };

@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { type DocsApi, keyIdOf } from '../../docs-api/client.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
 import type { Project } from '../../projects.ts';
+import { Later } from '../../runtime/later.ts';
 import { backoffMs, type Timing } from '../../runtime/timing.ts';
 import { isPermanent, type SlackApiError } from '../../slack/errors.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
@@ -31,7 +32,7 @@ function pollRateLimit(kind: PollKind, keyId: string, perSecond: number): RateLi
   return { name: `${kind}:${keyId}`, count, windowMs: (count * 1000) / perSecond, interactiveShare: 0.2 };
 }
 
-type PollKind = 'export-status' | 'agent-status' | 'site-status';
+export type PollKind = 'export-status' | 'agent-status' | 'site-status';
 
 /** Returns the limits of polls with each key of these projects. */
 export const pollRateLimits = (kind: PollKind, projects: readonly Project[], perSecond: number) =>
@@ -47,10 +48,12 @@ interface PolledRun {
   pollRequested?: boolean | undefined;
 }
 
-/** The job, or in how many milliseconds to poll, or the failure; its `error` is missing if the project is. */
-type PollResult<J> = { job: J } | { inMs: number } | { failure: PollFailure; error?: DocsApiError };
+/** The job, or the failure; its `error` is missing if the project is. */
+type PollResult<J> = { job: J } | { failure: PollFailure; error?: DocsApiError };
 
-/** Polls a job if that is due and a slot is free. Without `docs`, the settings no longer have the project. */
+/**
+ * Polls a job. Throws `Later` until that is due and a slot is free. Without `docs`, the settings no longer have the project.
+ */
 export async function pollJob<J>(
   run: PolledRun,
   kind: PollKind,
@@ -58,27 +61,28 @@ export async function pollJob<J>(
   get: (docs: DocsApi) => Promise<J>,
   context: JobContext,
 ): Promise<PollResult<J>> {
-  const { now, timing, limits, rateLimiter, log } = context;
+  const { now, timing, log } = context;
+  const { limits } = context.settings;
+  const { rateLimiter } = context.store;
   const inMs = run.nextPollAtMs - now();
   // A time beyond any plan is from before a clock was set back.
   const isPlanned = run.pollFailure !== undefined || inMs <= timing.pollMaxMs;
-  if (inMs > 0 && isPlanned) return { inMs };
+  if (inMs > 0 && isPlanned) throw new Later(inMs);
   if (docs === undefined) return { failure: nextFailure(run.pollFailure, 'project', context) };
   const rateLimit = pollRateLimit(kind, docs.keyId, limits.exportStatusPerSecond);
   const priority = run.pollRequested ? 'interactive' : 'low';
-  const slotInMs = await rateLimiter.takeSlot(rateLimit, { id: run.id, priority });
-  if (slotInMs > 0) return { inMs: slotInMs };
+  await rateLimiter.awaitSlot(rateLimit, { id: run.id, priority });
   try {
     return { job: await get(docs) };
   } catch (error) {
     if (!(error instanceof DocsApiError)) throw error;
-    if (error.kind === 'aborted') return { inMs: 0 };
+    if (error.kind === 'aborted') throw new Later(0);
     const failure = nextFailure(run.pollFailure, error, context);
     // The limit belongs to the key and is no failure of other jobs, which wait for a slot.
     if (failure.kind === 'limit') await rateLimiter.hold(rateLimit, failure.nextMs - now());
     if (failure.kind === 'key') log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
     if (failure.kind !== 'key' && error.kind !== 'forbidden') return { failure, error };
-    const adminsAlerted = await context.alertAdmins(run.teamId, run.project, error);
+    const adminsAlerted = await context.platform.alertAdmins(run.teamId, run.project, error);
     return { failure: { ...failure, adminsAlerted }, error };
   }
 }

@@ -2,6 +2,7 @@ import type { Job as BullJob } from 'bullmq';
 import { DelayedError } from 'bullmq/dist/cjs/classes/errors/delayed-error.js';
 import { Worker } from 'bullmq/dist/cjs/classes/worker.js';
 import type { Metrics, StepOutcome } from '../../metrics/metrics.ts';
+import { type Wait, wait } from '../../runtime/later.ts';
 import { inLogScope, type Log, type LogScope } from '../../runtime/log.ts';
 import { repeat, Stopping } from '../../runtime/stopping.ts';
 import { backoffMs, type Timing } from '../../runtime/timing.ts';
@@ -10,7 +11,7 @@ import { createDueStore, type DueStore } from '../../store/due.ts';
 import { PREFIX } from '../../store/keys.ts';
 import { type RedisClient, refusalOf } from '../../store/redis/client.ts';
 import type { RunRef } from '../../store/run-scripts.ts';
-import type { Job } from './job.ts';
+import { type Job, runOnce } from './job.ts';
 import type { QueueTelemetry } from './queue.ts';
 
 /** Consecutive unexpected errors, or crashes of the process, after which a job counts as poison. */
@@ -66,8 +67,8 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     const { wakes, ref = newRef(), teamId = definition.teamOf?.(id) } = await due.begin({ job, id });
 
     /** Delays the job, unless its subject was woken since it began. A later wake finds it delayed and runs it. */
-    async function requeue(waitMs: number): Promise<never> {
-      const pauseMs = Math.min(waitMs, LONGEST_PAUSE_MS);
+    async function requeue({ inMs }: Wait): Promise<never> {
+      const pauseMs = Math.min(inMs, LONGEST_PAUSE_MS);
       await bullJob.moveToDelayed(Date.now() + pauseMs, token);
       const isWoken = !(await due.postpone({ job, id }, pauseMs, wakes));
       // The wake may have run or replaced it already; otherwise the sweeper comes.
@@ -75,34 +76,34 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       throw new DelayedError();
     }
 
-    const handBack = () => requeue(0).catch(() => {});
+    const handBack = () => requeue(wait(0)).catch(() => {});
     atWork.add(handBack);
     const scope: LogScope = { ref, ...(queue !== 'slack-outbox' && { run: id }) };
     const workspace = workspaceOf(teamId);
     try {
-      const waitMs = workspace
+      const next = workspace
         ? await inLogScope(scope, () => step(definition, bullJob, workspace, ref))
-        : timing.retryMaxMs;
-      if (waitMs !== undefined) await requeue(waitMs);
+        : wait(timing.retryMaxMs);
+      if (next !== undefined) await requeue(next);
     } finally {
       atWork.delete(handBack);
     }
   }
 
-  /** Runs one step. Returns the milliseconds until the next one; undefined if the job is done. */
+  /** Runs one step. Returns when the next one is due; undefined if the job is done. */
   async function step(
     definition: Job<Context>,
     bullJob: BullJob,
     { context, pausedForMs }: WorkspaceWork<Context>,
     ref: string,
-  ): Promise<number | undefined> {
+  ): Promise<Wait | undefined> {
     const startedMs = performance.now();
     const report = (outcome: StepOutcome) =>
       metrics.steps.observe({ job: definition.name, outcome }, performance.now() - startedMs);
     const pauseMs = definition.queue === 'slack-outbox' ? 0 : await pausedForMs();
     if (stopping.aborted || pauseMs > 0) {
       report('handed_back');
-      return stopping.aborted ? 0 : pauseMs;
+      return wait(stopping.aborted ? 0 : pauseMs);
     }
     const { id } = bullJob.data;
     // Per subject: a wake replaces a delayed BullMQ job.
@@ -118,20 +119,20 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
     };
     if (bullJob.stalledCounter > POISON_STALLS) return giveUp(`stalled ${bullJob.stalledCounter} times`);
     try {
-      const waitMs = await definition.run(id, context);
-      report(waitMs === undefined ? 'done' : 'again');
+      const next = await runOnce(definition, id, context);
+      report(next === undefined ? 'done' : 'again');
       errorsOf.delete(name);
-      return waitMs;
+      return next;
     } catch (error) {
       if (error instanceof Stopping) {
         report('handed_back');
-        return 0;
+        return wait(0);
       }
       // Then nothing can be saved, and that is no fault of the job.
       if (refusalOf(error) !== undefined) {
         onError(error as Error);
         report('broke');
-        return backoffMs(timing, 1, 0.5);
+        return wait(backoffMs(timing, 1, 0.5));
       }
       const errors = (errorsOf.get(name) ?? 0) + 1;
       errorsOf.set(name, errors);
@@ -140,7 +141,7 @@ export function createWorkers<Context>(parts: WorkerParts<Context>) {
       if (errors >= POISON_ERRORS) return giveUp(error);
       report('broke');
       metrics.retries.add({ of: 'job' });
-      return backoffMs(timing, errors, 0.5);
+      return wait(backoffMs(timing, errors, 0.5));
     }
   }
 

@@ -1,10 +1,11 @@
 import { isDeepStrictEqual } from 'node:util';
+import { wait } from '../../runtime/later.ts';
 import { claimMsOf } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
 import { newUpdate, stateOf, updateRun } from '../deployment/record.ts';
 import type { JobContext } from '../engine/context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../engine/job.ts';
-import { lookupRetryMs } from '../engine/polling.ts';
+import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
+import { permitted } from '../engine/waits.ts';
 import { cardPermalink } from '../export/feature.ts';
 import { type ExportRun, exportQuotas, exportRun } from '../export/record.ts';
 import { standingKey } from '../export/view.ts';
@@ -15,6 +16,7 @@ import {
   type ExportSchedule,
   exportNow,
   exportSchedule,
+  exportScheduleEvents,
   isExporting,
   type Latest,
   scheduledExport,
@@ -36,19 +38,18 @@ export const exportScheduleJob = defineRunJob({
   concurrency: 20,
   schema: exportSchedule,
   messages: exportScheduleMessages,
-  hasEnded: ({ state }) => state === 'removed',
+  releasesClaim: ({ state }) => state === 'removed',
   auditLine: ({ owner, channel, site }) => ({
     user: owner,
     channel,
     what: 'export schedule',
     subject: site,
   }),
-  // An entry in the inbox says that an update of the site from here has ended. While it is set up, entries wait.
-  step: async ({ run, inbox }, context) =>
-    inbox.length > 0 && run.state !== 'testing'
-      ? save(afterUpdate(run, context.now()), { consumed: inbox.length })
-      : step(run, context),
-  giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
+  events: exportScheduleEvents,
+  // While it is set up, events wait.
+  apply: (run, _, nowMs) => (run.state === 'testing' ? undefined : afterUpdate(run, nowMs)),
+  step,
+  giveUp,
 });
 
 /** Returns the schedule due now, if it follows updates. */
@@ -81,7 +82,7 @@ async function followExport(run: ExportSchedule, context: JobContext): Promise<R
     return isTakenBack ? save({ ...run, latest: undefined }) : acceptExport(run, latest, context);
   }
   // Unlike `load`, it skips a damaged record.
-  const [found] = await context.runs.loadAll([latest.run], exportRun);
+  const [found] = await context.store.runs.loadAll([latest.run], exportRun);
   if (found?.state !== 'ended') {
     const state = found === undefined ? 'ended' : found.state === 'unknown' ? 'unclear' : 'running';
     if (state === latest.state) return undefined;
@@ -99,13 +100,15 @@ const allIn = ({ channel: id }: ExportSchedule) => ({ user: { id: '', fullMember
  * are running, it waits for a place.
  */
 async function acceptExport(run: ExportSchedule, latest: Latest, context: JobContext) {
-  const { runs, wake, now, timing, limits, linksTo: links } = context;
+  const { wake, now, timing } = context;
+  const { runs } = context.store;
+  const { limits, linksTo: links } = context.settings;
   const wanted = scheduledExport(run, latest.dueAtMs, { links, now });
   const quotas = exportQuotas(wanted, limits);
   let acceptance = await runs.accept(wanted, { claimMs: claimMsOf(timing), quotas });
   const by = acceptance.kind === 'claimed' ? acceptance.by : undefined;
   const [other] = await runs.loadAll(by === undefined ? [] : [by], exportRun);
-  const isOpen = other && !other.privately && (await canSee(other, allIn(run), context.isPublic));
+  const isOpen = other && !other.privately && (await canSee(other, allIn(run), context.slack.isPublic));
   // An export from before the update may lack it. This one runs beside an export that does not serve.
   const joined = isOpen === true && !(latest.isOfUpdate && other.attemptAtMs < latest.dueAtMs);
   if (by !== undefined && !joined) acceptance = await runs.accept(wanted, { quotas });
@@ -122,8 +125,9 @@ async function acceptExport(run: ExportSchedule, latest: Latest, context: JobCon
 }
 
 async function publishJoined(run: ExportSchedule, other: ExportRun, context: JobContext) {
-  const parts = { ...context, workspaceUrl: context.workspaceUrl() };
-  const thread = await cardPermalink(other, allIn(run), parts);
+  const { slack, outbox } = context;
+  const workspaceUrl = slack.workspaceUrl();
+  const thread = await cardPermalink(other, allIn(run), { outbox, isPublic: slack.isPublic, workspaceUrl });
   const { dueAtMs, ending = 'done' } = run.latest ?? {};
   const isFailed = ending !== 'done' && ending !== 'left';
   // An edit would notify nobody.
@@ -143,8 +147,7 @@ async function recordOutcome(
   // Anybody who may export can name a job of this site, so what that person may not deploy stays where it is.
   const isNamed = found.answer?.action === 'watchIt' && found.answer.attempt === found.attempt;
   const named = isNamed && ending === 'done' && run.deployments.length > 0 ? found.answer : undefined;
-  const permission = named && (await context.policy.check(named.byId, 'deploy'));
-  if (permission?.kind === 'unknown') return wait(lookupRetryMs(context));
+  const permission = named && (await permitted(named.by.id, 'deploy', context));
   const isRefused = permission?.kind === 'refused';
   const ended: ExportSchedule = {
     ...run,
@@ -163,7 +166,7 @@ async function recordOutcome(
   } else if (latest.ending === undefined && ending !== 'left') next = countFailure(ended, nowMs);
   const name = `${latest.dueAtMs}.${found.attempt}.${found.resumed}`;
   if (latest.joined) await publishJoined(next, found, context);
-  const notDeployed = isRefused && named && exportScheduleNotes.notDeployed(next, named.by);
+  const notDeployed = isRefused && named && exportScheduleNotes.notDeployed(next, named.by.name);
   if (notDeployed) await publishInThread(next, `not-deployed.${name}`, notDeployed, context);
   const { pages, pagesBefore = pages } = next.exported ?? {};
   if (found.ending?.kind === 'noPlace') {
@@ -180,7 +183,11 @@ async function recordOutcome(
 }
 
 /** Starts the update of each deployment, in the owner's name, unless a person started it already. */
-async function updateDeployments(run: ExportSchedule, found: ExportRun, { runs, wake, now }: JobContext) {
+async function updateDeployments(
+  run: ExportSchedule,
+  found: ExportRun,
+  { wake, now, store: { runs } }: JobContext,
+) {
   const { id: schedule, owner: by, channel, isPublic } = run;
   const place = { under: standingKey(schedule), asked: { channel, isPublic }, inDirectMessage: false };
   const updates = run.deployments.map((deployment) =>
@@ -194,7 +201,10 @@ async function updateDeployments(run: ExportSchedule, found: ExportRun, { runs, 
 }
 
 /** Each step of an update wakes the schedule. If the record has the updates' states already, returns undefined. */
-async function followUpdates(run: ExportSchedule, { runs }: JobContext): Promise<Result | undefined> {
+async function followUpdates(
+  run: ExportSchedule,
+  { store: { runs } }: JobContext,
+): Promise<Result | undefined> {
   const { exported } = run;
   if (exported === undefined || exported.updates.length === 0) return undefined;
   const found = await runs.loadAll(
@@ -221,9 +231,7 @@ async function startDue(run: ExportSchedule, context: JobContext): Promise<Resul
   // Other people may leave the question about their export open for days.
   if (isExporting(run) && !run.latest?.joined) return wait(checkMs);
   const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, afterUpdates ? Infinity : CATCH_UP_MS);
-  const owner = dueAtMs === undefined ? undefined : await context.policy.check(run.owner.id, 'export');
-  // Slack does not answer.
-  if (owner?.kind === 'unknown') return wait(lookupRetryMs(context));
+  const owner = dueAtMs === undefined ? undefined : await permitted(run.owner.id, 'export', context);
   const next = { ...run, nextAtMs };
   const lastMissedMs = missed.at(-1);
   if (lastMissedMs !== undefined)

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { updateState } from '../deployment/attempt.ts';
+import type { EventsOf } from '../engine/send-event.ts';
 import { type ExportRun, endingKinds, newExportRun } from '../export/record.ts';
 import { schedule, scheduleKindOf } from '../schedule/record.ts';
 
@@ -44,6 +45,13 @@ export const exportSchedule = schedule.extend({
     .optional(),
 });
 export type ExportSchedule = z.infer<typeof exportSchedule>;
+
+/** An update of the site from here has ended. */
+export const exportScheduleEvents: EventsOf<{ kind: 'siteUpdated' }> = {
+  job: 'export-schedule',
+  schema: z.object({ kind: z.literal('siteUpdated') }),
+};
+
 export type Latest = NonNullable<ExportSchedule['latest']>;
 
 export const exportScheduleKind = scheduleKindOf({

@@ -1,7 +1,8 @@
-import { message, type Part } from '../../slack/blocks.ts';
+import type { Part } from '../../slack/blocks.ts';
 import { formatCount, messageUrl } from '../../slack/text.ts';
 import { pollRateLimits } from '../engine/polling.ts';
-import { defineHomeRuns, type Feature, type FeatureContext, type RunNeeds } from '../shared/feature.ts';
+import { startNeeds } from '../operation/needs.ts';
+import { defineHomeRuns, type Feature, type FeatureContext } from '../shared/feature.ts';
 import { canSee, filterVisible, type Viewer } from '../shared/origin.ts';
 import { exportLine, exportSiteButton, site } from './progress-view.ts';
 import { type ExportRun, exportKind, exportRun } from './record.ts';
@@ -12,18 +13,12 @@ const MAX_STATUS_LINES = 5;
 
 const title: Part = { bold: 'Exports you can see here' };
 
-/** If the platform never clearly answered a start, the requester has to decide. */
-export const exportNeeds: RunNeeds<ExportRun> = {
-  of: (run) => (run.state === 'unknown' ? [{ user: run.requester.id, id: startOf(run.attempt) }] : []),
-  line: (run) => ['⚠️ ', { bold: 'Start unclear' }, ` · Did the export of ${site(run)} start?`],
+export const exportNeeds = startNeeds<ExportRun>({
+  line: (run) => `Did the export of ${site(run)} start?`,
   question: questionMessage,
-  answered: (run, { id }) =>
-    run.answer && startOf(run.answer.attempt) === id
-      ? answeredMessage(run, run.answer)
-      : message([`The question about ${site(run)} was already answered: its thread shows the result.`]),
-};
-
-const startOf = (attempt: number) => `start ${attempt}`;
+  answered: answeredMessage,
+  wasAnswered: (run) => `The question about ${site(run)} was already answered: its thread shows the result.`,
+});
 
 export const exportFeature: Feature = {
   permission: { name: 'export', cannot: 'start exports' },

@@ -10,25 +10,11 @@ import {
 } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { countOf, cut, formatDuration, lowerFirst, sanitizeUserText, singleLine } from '../../slack/text.ts';
-import {
-  FAILURE_SHOWN_AFTER,
-  keyRejectedText,
-  LABELS,
-  nameTo,
-  personName,
-  projectMissingText,
-  type StateWord,
-  shortId,
-  stateParts,
-} from '../shared/wording-view.ts';
-import {
-  type DoneEnding,
-  type Ending,
-  type ExportRun,
-  exportActions,
-  type RunButton,
-  type UseDomain,
-} from './record.ts';
+import { failureLine, OPERATION_WORDS, timeParts } from '../operation/view.ts';
+import { targetButtons } from '../shared/offer-view.ts';
+import type { UseDomain } from '../shared/target.ts';
+import { LABELS, nameTo, personName, type StateWord, shortId, stateParts } from '../shared/wording-view.ts';
+import { type DoneEnding, type Ending, type ExportRun, exportActions, type RunButton } from './record.ts';
 
 const wordInSentence = ({ label, isForeign }: StateWord) => (isForeign ? label : lowerFirst(label));
 
@@ -84,27 +70,19 @@ export function onlyPages({ paths }: Pick<ExportRun, 'paths'>): string {
 /** Returns a text after the separator of facts, if there is one. */
 const fact = (text: string) => text && ` · ${text}`;
 
-const queued: StateWord = { icon: '🕒', label: 'Queued' };
+const { starting: queued } = OPERATION_WORDS;
 const exporting: StateWord = { icon: '⏳', label: 'Exporting' };
 const exported: StateWord = { icon: '✅', label: 'Exported' };
 
 /** The word of each state and ending. */
 export const WORDS: Record<Exclude<ExportRun['state'], 'ended'> | Ending['kind'], StateWord> = {
+  ...OPERATION_WORDS,
   accepted: queued,
-  postingCard: queued,
-  starting: queued,
   watching: exporting,
   bundling: exporting,
-  unknown: { icon: '❔', label: 'Needs an answer' },
   done: exported,
   failed: { icon: '❌', label: 'Export failed' },
-  notStarted: { icon: '❌', label: 'Not started' },
-  noPlace: { icon: '❌', label: 'Not started' },
-  lost: { icon: '❌', label: 'Not found' },
-  gaveUp: { icon: '⌛', label: 'No longer watched' },
   noLink: { icon: '⚠️', label: 'Exported, no link yet' },
-  left: { icon: '➖', label: 'Not started again' },
-  broken: { icon: '❌', label: 'Stopped by an error' },
 };
 
 /** The state's word. An unknown state keeps the platform's own word. */
@@ -125,8 +103,8 @@ export const isExportEnded = (run: ExportRun) =>
   run.state === 'ended' || (run.state === 'bundling' && run.relinked > 0);
 
 /** Who asked for it: "Requested by ana". */
-export const whoText = ({ joined, schedule, requester }: ExportRun) =>
-  `${joined ? 'Watched' : schedule === undefined ? 'Requested' : 'Scheduled'} by ${personName(requester.name)}`;
+export const whoText = ({ joined, schedule, by }: ExportRun) =>
+  `${joined ? 'Watched' : schedule === undefined ? 'Requested' : 'Scheduled'} by ${personName(by.name)}`;
 
 /** The message in the thread that is edited while an export runs. At the end, another one replaces it. */
 export function progressMessage(run: ExportRun): Message {
@@ -144,7 +122,7 @@ export function progressMessage(run: ExportRun): Message {
           ...(state === 'unknown' ? [` · ${subject(run)}`] : [...progressParts(run), ...sinceParts(run)]),
         ];
   // Nothing is retried before somebody answers.
-  const failure = state === 'unknown' ? [] : failureLine(run);
+  const failure = state === 'unknown' ? [] : failureOf(run);
   const isStalled = run.stalled && isWatching && failure.length === 0;
   const rest = isStalled ? [...timeParts('No progress since', movedAtMs), '. Still checking.'] : failure;
   const checkNow = runButtonOf(run, LABELS.checkNow, exportActions.refresh);
@@ -158,9 +136,6 @@ export function progressMessage(run: ExportRun): Message {
     text: [spokenProgress(run), rest],
   });
 }
-
-const timeParts = (word: string, time: number | undefined, format = '{time}'): Part[] =>
-  time === undefined ? [] : [`${word} `, { time, format }];
 
 /** A job that was not started here is only watched. */
 function sinceParts(run: ExportRun): Part[] {
@@ -196,41 +171,14 @@ function progressParts(run: ExportRun): string[] {
   return [done, pagesText(run)].map(fact);
 }
 
-/** Why the platform cannot be asked at present. `what` runs there. */
-export function failureLine(
-  run: Pick<ExportRun, 'pollFailure' | 'startedAtMs' | 'joined' | 'project'>,
-  what = 'this export',
-): Part[] {
-  const { pollFailure: failure } = run;
-  switch (failure?.kind) {
-    case undefined:
-      return [];
-    case 'down':
-    case 'lost':
-      if (failure.untilMs !== undefined)
-        return [...timeParts(`The docs platform has trouble. I'll keep trying until`, failure.untilMs), '.'];
-      if (run.startedAtMs === undefined && !run.joined)
-        return ["The docs platform isn't answering, so nothing has started yet. I'll keep trying."];
-      if (failure.inARow < FAILURE_SHOWN_AFTER) return [];
-      return ["I can't reach the platform. I'll keep trying; the job itself may be fine."];
-    case 'limit': {
-      const text = "The platform's limit is reached; nothing is lost. I'll continue at about";
-      return [...timeParts(text, failure.nextMs), '.'];
-    }
-    case 'key': {
-      return [`${keyRejectedText(failure.adminsAlerted)}. I'll continue when it works again.`];
-    }
-    case 'forbidden':
-      return [`The platform doesn't let me see ${what}. I'll continue when it does.`];
-    case 'project':
-      return [`${projectMissingText(run)}. I'll continue when it's back.`];
-  }
-}
+/** Why the platform cannot be asked about an export at present. */
+export const failureOf = (run: ExportRun) =>
+  failureLine(run, run.joined || run.startedAtMs !== undefined, 'this export');
 
 /** One line in a list that only `readerId` sees. `thread` is the card's address, for people who can open it. */
 export function exportLine(run: ExportRun, thread: string | undefined, readerId?: string): Part[] {
   const progress = run.state === 'watching' ? progressParts(run).join('') : '';
-  const by = nameTo(readerId, run.requester);
+  const by = nameTo(readerId, run.by);
   const [how, format] = run.joined ? [`watched by ${by} since`, '{time}'] : [`requested by ${by}`, '{ago}'];
   return [
     ...stateParts(stateOf(run)),
@@ -257,7 +205,7 @@ export function runningMessage(
   { request, privately }: Pick<UseDomain, 'request' | 'privately'>,
 ): Message {
   const open = openThreadButton(exportActions.openThread, thread);
-  const by = nameTo(readerId, run.requester);
+  const by = nameTo(readerId, run.by);
   if (run.state === 'unknown') {
     const answer = mayFollow
       ? 'Answer the question in its thread first.'
@@ -278,18 +226,6 @@ export function runningMessage(
   return message([`${what} is already being exported: ${progress}${how}.`], [...open, notify, ...another]);
 }
 
-/** Returns the button that exports this target; none if the target does not fit into its value. */
-export function targetButtons(
-  label: string,
-  { domain, project, version, paths, privately, request, chosen }: Omit<UseDomain, 'v'>,
-  more: Partial<ButtonParts> = {},
-): ButtonParts[] {
-  const wanted: UseDomain = { v: 1, domain, project, version, paths, privately, request, chosen };
-  const value = JSON.stringify(wanted);
-  if (value.length > SLACK_LIMITS.buttonValue) return [];
-  return [{ label: cut(label, SLACK_LIMITS.buttonText), action: exportActions.useDomain, value, ...more }];
-}
-
 /** Answers a click on a message from before the export was started again. */
 export const earlierAttemptMessage = message([
   'That was an earlier attempt. The export has been started again since.',
@@ -306,7 +242,7 @@ export function unchangedProgressMessage(run: ExportRun): Message {
     return message([`This export has ended: ${word}. See the latest message in its thread.`]);
   if (run.state === 'unknown')
     return message(['Waiting for an answer to the question above: did the export start?']);
-  const failure = failureLine(run);
+  const failure = failureOf(run);
   return message([failure.length > 0 ? failure : [`Still ${percentOf(run) || word}, checked just now.`]]);
 }
 

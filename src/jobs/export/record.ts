@@ -5,9 +5,13 @@ import { hostOfUrl } from '../../domain.ts';
 import { idOf } from '../../store/keys.ts';
 import { type Quota, runBase } from '../../store/runs.ts';
 import { updateState } from '../deployment/attempt.ts';
-import { pollFailure } from '../engine/polling.ts';
+import type { Wakeable } from '../engine/send-event.ts';
+import { answerOf, operation } from '../operation/record.ts';
 import type { Limits } from '../shared/limits.ts';
+import { USE_DOMAIN } from '../shared/offer-view.ts';
+import type { Person } from '../shared/origin.ts';
 import { conversationOf, person, type RunRequest, requestRunId, type VisibleKind } from '../shared/origin.ts';
+import { type ExportTarget, exportTarget } from '../shared/target.ts';
 
 /** The export is done and has a download link. */
 const doneEnding = z.object({
@@ -60,19 +64,6 @@ export type Ending = z.infer<typeof ending>;
 
 export const endingKinds = ending.options.map(({ shape }) => shape.kind.value);
 
-/** The target of an export: `project` is a name in the settings, `domain` a host name. */
-const exportTarget = z.object({
-  project: z.string(),
-  /** Empty if the export was not started here and only its job is known. */
-  domain: z.string(),
-  /** Its label and pages. If missing, every page is exported. */
-  version: z.string().optional(),
-  paths: z.array(z.string()).optional(),
-  /** Only the requester gets the link. */
-  privately: z.boolean(),
-});
-export type ExportTarget = z.infer<typeof exportTarget>;
-
 /**
  * One requested export. All times are epoch milliseconds. Its messages are functions of this record, see `view.ts`. A
  * `link` only makes the requester's own link to the bundle of another run's job.
@@ -80,11 +71,12 @@ export type ExportTarget = z.infer<typeof exportTarget>;
 export const exportRun = runBase.extend({
   job: z.enum(['export', 'link']),
   ...exportTarget.shape,
+  ...operation.shape,
   /** The platform's word for an unknown domain. As the pages are unknown, too, such an export cannot be started again. */
   siteDomain: z.string().optional(),
   /** Watches an existing export job and starts none. */
   joined: z.boolean(),
-  requester: person,
+  by: person,
   /** The schedule that asked for it, in the requester's name; its messages are in the thread of the schedule's message. */
   schedule: z.string().optional(),
   /** People whom the ending mentions as well. */
@@ -95,8 +87,7 @@ export const exportRun = runBase.extend({
   inDirectMessage: z.boolean(),
   /** The thread stays, because an earlier attempt was started or watched. */
   kept: z.literal(true).optional(),
-  /** Counts the starts, and how often a person resumed the watch of each. */
-  attempt: z.number().int(),
+  /** How often a person resumed the watch of the present attempt. */
   resumed: z.number().int(),
   /** Counts the further links; each edits the existing ending. */
   relinked: z.number().int(),
@@ -105,16 +96,12 @@ export const exportRun = runBase.extend({
    * completed, the link is being made · `unknown` a person has to decide · `ended`
    */
   state: z.enum(['accepted', 'postingCard', 'starting', 'watching', 'bundling', 'unknown', 'ended']),
-  /** Start of the present state. */
-  sinceMs: z.number(),
   /** Start of the present attempt. */
   attemptAtMs: z.number(),
-  nextPollAtMs: z.number(),
   /** The platform's id of the export job. */
   jobId: z.string().optional(),
   /** The job id that a person entered and the platform does not know; the question is open again. */
   unknownJobId: z.string().optional(),
-  startedAtMs: z.number().optional(),
   /** The platform's latest status. */
   status: z.string().optional(),
   progressText: z.string().optional(),
@@ -130,7 +117,6 @@ export const exportRun = runBase.extend({
   movedAtMs: z.number().optional(),
   /** Progress has stopped for long, and messages say so. */
   stalled: z.boolean().optional(),
-  pollFailure: pollFailure.optional(),
   completedAtMs: z.number().optional(),
   ending: ending.optional(),
   /** The deployments that the requester may deploy it to. */
@@ -141,17 +127,11 @@ export const exportRun = runBase.extend({
   earlier: z.object({ resumed: z.number().int(), ending: doneEnding }).optional(),
   /** Only the requester gets the link that is being made: decided once, though the platform's call is retried. */
   alone: z.boolean().optional(),
-  /** The answer to an earlier attempt's question, and its author. */
-  answer: z
-    .object({
-      attempt: z.number().int(),
-      by: z.string(),
-      byId: z.string(),
-      action: z.enum(['startAgain', 'leave', 'late', 'watchIt']),
-    })
-    .optional(),
 });
 export type ExportRun = z.infer<typeof exportRun>;
+
+/** The runs of exports, for those that ask one to look again. */
+export const exportRuns: Wakeable = { job: 'export' };
 
 export const exportKind: VisibleKind<ExportRun> = {
   what: 'export',
@@ -160,9 +140,9 @@ export const exportKind: VisibleKind<ExportRun> = {
 };
 
 /** The quotas of a running export: its requester's, then the conversation's. */
-export function exportQuotas({ teamId, requester, asked }: ExportRun, limits: Limits): Quota[] {
+export function exportQuotas({ teamId, by, asked }: ExportRun, limits: Limits): Quota[] {
   const quota = (of: string, max: number) => ({ name: ['exports', teamId, of].join(':'), max });
-  const ofPerson = quota(requester.id, limits.exportsPerPerson);
+  const ofPerson = quota(by.id, limits.exportsPerPerson);
   return asked.channel === '' ? [ofPerson] : [ofPerson, quota(asked.channel, limits.exportsPerChannel)];
 }
 
@@ -192,7 +172,7 @@ export function newExportRun(
     jobId,
     privately: target.privately || links === 'requester' || !user.fullMember,
     joined: jobId !== undefined,
-    requester: { id: user.id, name: user.name },
+    by: { id: user.id, name: user.name },
     watchers: [],
     asked: conversationOf(channel),
     inDirectMessage: channel.id === '',
@@ -217,7 +197,7 @@ export const isRetracted = ({ ending, kept, joined, polls }: ExportRun): boolean
     (ending?.kind === 'lost' && joined && polls === 0));
 
 /** Returns the claim that blocks a second identical export. The order of paths makes no difference. */
-export const exportClaim = (teamId: string, { project, domain, version = '', paths = [] }: ExportTarget) =>
+const exportClaim = (teamId: string, { project, domain, version = '', paths = [] }: ExportTarget) =>
   idOf('export', teamId, project, domain, version, ...paths.toSorted());
 
 /** Returns the alias that maps an export job to its run. */
@@ -295,6 +275,94 @@ export const noJob = {
   pollFailure: undefined,
 };
 
+/** Starts the same request once more. A run that was only watched is now started from here. */
+const restart = (run: ExportRun, nowMs: number): ExportRun => ({
+  ...advance(run, { ...noJob, state: 'postingCard', attemptAtMs: nowMs }, nowMs),
+  unknownJobId: undefined,
+  ending: undefined,
+  earlier: undefined,
+  claim: run.joined ? exportClaim(run.teamId, run) : run.claim,
+  joined: false,
+  kept: run.kept || !isRetracted(run) || undefined,
+  attempt: run.attempt + 1,
+  relinked: 0,
+});
+
+/** Watches the same job once more, or requests a link. If only the requester got the link, later ones are private too. */
+const resume = (run: ExportRun, changes: Parameters<typeof advance>[1], nowMs: number): ExportRun => ({
+  ...advance(run, { movedAtMs: nowMs, pollFailure: undefined, stalled: undefined, ...changes }, nowMs),
+  ending: undefined,
+  privately: run.privately || (run.ending?.kind === 'done' && run.ending.privately === true),
+});
+
+const resumed = (run: ExportRun, state: 'watching' | 'bundling', nowMs: number) =>
+  resume(run, { state, kept: true, resumed: run.resumed + 1 }, nowMs);
+
+/** Requests a further link, whose message replaces that of the present one. */
+export const relink = (run: ExportRun, nowMs: number): ExportRun => {
+  const earlier = run.ending?.kind === 'done' ? { resumed: run.resumed, ending: run.ending } : run.earlier;
+  return resume(run, { state: 'bundling', earlier, relinked: run.relinked + 1 }, nowMs);
+};
+
+/** More mentions in one message would be noise. */
+export const MAX_WATCHERS = 20;
+
+/** A click on [Check now] is answered by a poll of at most this age. */
+const FRESH_POLL_MS = 2000;
+
+export const isMentioned = (run: ExportRun, userId: string) =>
+  [run.by, ...run.watchers].some(({ id }) => id === userId);
+
+/** What a button may do to a run. Returns undefined if the run has moved on since the button was shown. */
+type Transition = (run: ExportRun, by: Person, nowMs: number) => ExportRun | undefined;
+
+const endedAs = ({ state, ending }: ExportRun, ...kinds: Ending['kind'][]) =>
+  state === 'ended' && ending !== undefined && kinds.includes(ending.kind);
+
+/** It failed or did not start: starts it once more. */
+const tryAgain: Transition = (run, _by, nowMs) => {
+  const isBroken = endedAs(run, 'broken') && run.jobId === undefined;
+  const canRestart = isBroken || endedAs(run, 'failed', 'notStarted', 'lost');
+  return canRestart && run.domain !== '' ? restart(run, nowMs) : undefined;
+};
+
+/** What the buttons do, by name. */
+export const exportTransitions = {
+  tryAgain,
+  /** The same after the person has confirmed that it may run twice. */
+  startAgain: (run, by, nowMs) =>
+    run.state === 'unknown'
+      ? { ...restart(run, nowMs), answer: answerOf(run, by, 'startAgain') }
+      : tryAgain(run, by, nowMs),
+  leave: (run, by, nowMs) =>
+    run.state === 'unknown'
+      ? { ...endRun(run, { kind: 'left' }, nowMs), answer: answerOf(run, by, 'leave') }
+      : undefined,
+  /** Resumes a watch that ended before the job. */
+  checkNow: (run, _by, nowMs) =>
+    endedAs(run, 'gaveUp', 'broken') && run.jobId !== undefined ? resumed(run, 'watching', nowMs) : undefined,
+  /** Replaces a link that expires or has expired, or makes the one that could not be made. */
+  newLink: (run, _by, nowMs) => {
+    if (endedAs(run, 'noLink')) return resumed(run, 'bundling', nowMs);
+    return endedAs(run, 'done') ? relink(run, nowMs) : undefined;
+  },
+  /** Mentions one more person in the ending. */
+  notify: (run, by) => {
+    if (run.state === 'ended' || isMentioned(run, by.id) || run.watchers.length >= MAX_WATCHERS)
+      return undefined;
+    const watchers = [...run.watchers, { id: by.id, name: by.name }];
+    return { ...run, watchers, people: [...new Set([...run.people, by.id])] };
+  },
+  /** Polls at once, unless the last poll was just now or the limit is reached. */
+  refresh: (run, _by, nowMs) => {
+    const { pollFailure } = run;
+    const isLimited = pollFailure?.kind === 'limit' && pollFailure.nextMs > nowMs;
+    const isFresh = pollFailure === undefined && nowMs - (run.polledAtMs ?? 0) <= FRESH_POLL_MS;
+    if (run.state !== 'watching' || isLimited || isFresh) return undefined;
+    return { ...run, nextPollAtMs: nowMs, pollRequested: true };
+  },
+} satisfies Record<string, Transition>;
+
 /** The value of a run's button. It names the attempt that it was shown for, so a late click does nothing. */
 export const runButton = z.object({
   v: z.literal(1),
@@ -305,18 +373,6 @@ export const runButton = z.object({
   domain: z.string(),
 });
 export type RunButton = z.infer<typeof runButton>;
-
-/**
- * The value of [Export …] and [Start another]: the target, and the id of the request. `chosen`: the person picked the
- * domain over a similar one.
- */
-export const useDomain = z.object({
-  v: z.literal(1),
-  ...exportTarget.partial({ project: true }).shape,
-  request: z.string(),
-  chosen: z.literal(true).optional(),
-});
-export type UseDomain = z.infer<typeof useDomain>;
 
 export const linkActions = { again: 'link.again', download: 'link.download' } as const;
 
@@ -334,7 +390,7 @@ export const exportActions = {
   another: 'export.another',
   download: 'export.download',
   openThread: 'export.open_thread',
-  useDomain: 'export.use_domain',
+  useDomain: USE_DOMAIN,
   useTyped: 'export.use_typed',
   ownLink: 'export.own_link',
   settings: 'export.settings',

@@ -20,21 +20,18 @@ import {
   singleLine,
 } from '../../slack/text.ts';
 import { deployOffers, isDeployed, updateLine } from '../deployment/view.ts';
+import { answeredStart, confirmStart, notStartedReason, startQuestion } from '../operation/view.ts';
 import {
-  answeredStart,
-  confirmStart,
   keyRejectedText,
   LABELS,
   noPlaceMessage,
-  notStartedReason,
   personName,
   platformReasonText,
   projectMissingText,
-  startQuestion,
 } from '../shared/wording-view.ts';
 import {
   downloadButton,
-  failureLine,
+  failureOf,
   isExportEnded,
   jobParts,
   onlyPages,
@@ -79,7 +76,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   if (ending?.kind === 'noPlace' || state === 'accepted') return [];
   const isGone = isRetracted(run);
   const retracted = isGone && { retracted: true as const };
-  const place = run.inDirectMessage ? { user: run.requester.id } : { channel: run.asked.channel };
+  const place = run.inDirectMessage ? { user: run.by.id } : { channel: run.asked.channel };
   const messages: OutboxMessage[] = [
     { key: cardKey(run), place, kind: 'state', message: cardMessage(run), ...retracted, ...ofSchedule(run) },
   ];
@@ -89,7 +86,7 @@ export function exportMessages(run: ExportRun): OutboxMessage[] {
   const isKnown = wasWatched || (run.joined && run.polls > 0);
   // While the first link is made, the line stays as it is: the ending replaces it soon.
   const isEnding = state === 'bundling' && run.relinked === 0 && run.pollFailure === undefined;
-  if (!isEnding && run.schedule === undefined && (isKnown || failureLine(run).length > 0)) {
+  if (!isEnding && run.schedule === undefined && (isKnown || failureOf(run).length > 0)) {
     const line = inThread(run, 'progress', progressMessage(run));
     // An edit notifies nobody, so the ending is a new post, after which this line is deleted.
     const replacedBy = isGone ? undefined : endings[0]?.key;
@@ -119,9 +116,7 @@ function endingMessages(run: ExportRun): OutboxMessage[] {
   const message = endingMessage(run, ending);
   // A lost permission is shown only to the person.
   const isPrivate = ending.kind === 'notStarted' && ending.why === 'permission';
-  const shown = isPrivate
-    ? toPerson(run.requester.id, `${run.id}.${name}`, message)
-    : inThread(run, name, message);
+  const shown = isPrivate ? toPerson(run.by.id, `${run.id}.${name}`, message) : inThread(run, name, message);
   return [...messages, shown];
 }
 
@@ -131,7 +126,7 @@ const inThread = (run: ExportRun, name: string, message: Message): OutboxMessage
   place: { under: rootKey(run) },
   kind: 'ending',
   message,
-  fallbackRecipient: run.requester.id,
+  fallbackRecipient: run.by.id,
 });
 
 const toPerson = (user: string, key: string, message: Message): OutboxMessage => ({
@@ -170,7 +165,7 @@ function doneMessages(run: ExportRun, ending: DoneEnding, resumed: number): Outb
     messages.push({ ...shown, key: `${run.id}.${name}`, retracted: true, replacedBy: shown.key });
   if (privately) {
     const direct = doneMessage(run, ending, [], true);
-    messages.push(toPerson(run.requester.id, privateKey(run, resumed), direct));
+    messages.push(toPerson(run.by.id, privateKey(run, resumed), direct));
   }
   return ending.expired ? messages.map((one) => ({ ...one, ...withoutRepost })) : messages;
 }
@@ -184,13 +179,13 @@ export function questionMessage(run: ExportRun): Message {
     runButtonOf(run, LABELS.dontStart, exportActions.leave),
   ];
   const more: Line = wrongId && ['The platform has no job with the ID ', wrongId, '.'];
-  return startQuestion(run.requester, `export of ${site(run)}`, buttons, more);
+  return startQuestion(run.by, `export of ${site(run)}`, buttons, more);
 }
 
 const confirmSecond = confirmStart('this exports the same pages twice');
 
-export const answeredMessage = (run: ExportRun, { action, by }: NonNullable<ExportRun['answer']>): Message =>
-  answeredStart(`the export of ${site(run)}`, action, by);
+export const answeredMessage = (run: ExportRun, answer: NonNullable<ExportRun['answer']>): Message =>
+  answeredStart(`the export of ${site(run)}`, answer);
 
 /** The beginning of the run's id, which its log lines have. */
 const refLine = ({ id }: ExportRun) => `ref ${id.slice(0, 8)}`;
@@ -351,7 +346,7 @@ function doneMessage(run: ExportRun, done: DoneEnding, mention: { id: string }[]
     joinParts([[{ bold: WORDS.done.label }, ` · ${site(run)}`], facts.filter(Boolean).join(', ')]),
     !hasLink &&
       done.refusal !== undefined &&
-      `Slack doesn't let me send ${personName(run.requester.name)} direct messages, so nobody has the link yet.`,
+      `Slack doesn't let me send ${personName(run.by.name)} direct messages, so nobody has the link yet.`,
     ...(run.schedule === undefined ? [] : deploymentLines(run)),
   ];
   const small = [whoText(run), run.schedule !== undefined && onlyPages(run), jobParts(run)];
@@ -385,7 +380,7 @@ const updatesOf = (run: ExportRun) =>
     ),
   );
 
-const peopleOf = ({ requester, watchers }: ExportRun) => [requester, ...watchers];
+const peopleOf = ({ by, watchers }: ExportRun) => [by, ...watchers];
 
 const primary = (button: ButtonParts) => ({ ...button, style: 'primary' as const });
 
@@ -415,7 +410,7 @@ function linkMessages(run: ExportRun): OutboxMessage[] {
   const link = latestLink(run);
   const messages: OutboxMessage[] = [];
   if (link !== undefined) {
-    const shown = toPerson(run.requester.id, key, ownLinkMessage(run, link));
+    const shown = toPerson(run.by.id, key, ownLinkMessage(run, link));
     messages.push(link.expired || !isDone ? { ...shown, ...withoutRepost } : shown);
   }
   // A failed further link gets its own message, since the previous link may still work.
@@ -423,7 +418,7 @@ function linkMessages(run: ExportRun): OutboxMessage[] {
     const lines: Line[] = [[{ bold: 'No link yet' }, ` · ${site(run)}`], "I couldn't get a download link."];
     const failed = layout({ icon: '⚠️', lines, buttons: [againButton(run)] });
     const name = link === undefined ? key : `${key}.${relinked + 1}`;
-    messages.push(toPerson(run.requester.id, name, failed));
+    messages.push(toPerson(run.by.id, name, failed));
   }
   return messages;
 }

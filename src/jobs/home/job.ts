@@ -1,3 +1,4 @@
+import { wait } from '../../runtime/later.ts';
 import { SlackApiError } from '../../slack/errors.ts';
 import { holdWhenLimited } from '../../slack/rate-limits.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
@@ -7,7 +8,7 @@ import type { Job } from '../engine/job.ts';
 import { slackRetryMs } from '../engine/polling.ts';
 import { features, homeRunOf, limitsInUse } from '../features.ts';
 import { TASKS } from '../help-view.ts';
-import type { HomeRuns } from '../shared/feature.ts';
+import type { FeatureContext, HomeRuns } from '../shared/feature.ts';
 import { answerButtonOf, type HomeParts, homeView, refusalText } from './view.ts';
 
 /** Names the refresh of a person's Home tab, to wake it. */
@@ -26,10 +27,10 @@ export const homeJob: Job = {
 
   async run(id, context) {
     const [teamId = '', userId = ''] = id.split(':');
-    const { slack, rateLimiter } = context;
+    const { slack } = context;
+    const { rateLimiter } = context.store;
     const rateLimit = homeRateLimit(teamId);
-    const waitMs = await rateLimiter.takeSlot(rateLimit, { id: userId });
-    if (waitMs > 0) return waitMs;
+    await rateLimiter.awaitSlot(rateLimit, { id: userId });
     const view = homeView(await loadHome(teamId, userId, context));
     try {
       await slack.publishHome(userId, view).catch(holdWhenLimited(rateLimiter, rateLimit));
@@ -41,7 +42,7 @@ export const homeJob: Job = {
       const about = { user: userId, kind, code, pointers };
       if (inMs === undefined) context.log.warn(about, 'Slack takes no Home tab for this person');
       else context.log.warn(about, 'a Home tab was not published');
-      return inMs;
+      return inMs === undefined ? undefined : wait(inMs);
     }
   },
 };
@@ -51,7 +52,20 @@ const MAX = { needs: 20, live: 10, running: 15, ended: 10, left: 3 };
 
 const homeRuns = features.flatMap((feature) => feature.homeRuns ?? []);
 
+/** What features read, from the rooms of a job. */
+const featureParts = ({ store: { runs, threads }, settings, slack, outbox, timing }: JobContext) => ({
+  runs,
+  threads,
+  outbox,
+  timing,
+  projects: settings.projects,
+  limits: settings.limits,
+  isPublic: slack.isPublic,
+  workspaceUrl: slack.workspaceUrl,
+});
+
 async function loadHome(teamId: string, userId: string, context: JobContext): Promise<HomeParts> {
+  const parts = featureParts(context);
   const [runs, granted] = await Promise.all([
     loadRuns(teamId, userId, context),
     context.policy.permissionsOf(userId),
@@ -60,14 +74,16 @@ async function loadHome(teamId: string, userId: string, context: JobContext): Pr
   const viewer = { user: { id: userId, fullMember: true }, channel: { id: '' } };
   const [refusal, limits, live] = await Promise.all([
     permitted.length > 0 ? undefined : loadRefusal(userId, context),
-    Promise.all(permitted.map((feature) => limitsInUse(feature, teamId, context, context.rateLimiter.usage))),
-    Promise.all(features.map((feature) => feature.live?.(teamId, viewer, context) ?? [])),
+    Promise.all(
+      permitted.map((feature) => limitsInUse(feature, teamId, parts, context.store.rateLimiter.usage)),
+    ),
+    Promise.all(features.map((feature) => feature.live?.(teamId, viewer, parts) ?? [])),
   ]);
-  const needs = runs.flatMap(({ kind, run }) => needsOf(kind, run, userId, context));
+  const needs = runs.flatMap(({ kind, run }) => needsOf(kind, run, userId, parts));
   const entries = runs.flatMap(({ kind, run }) => {
     // A question stands once.
-    const isAsked = needsOf(kind, run, userId, context).length > 0;
-    const entry = isAsked ? undefined : kind.entry(run, userId, context);
+    const isAsked = needsOf(kind, run, userId, parts).length > 0;
+    const entry = isAsked ? undefined : kind.entry(run, userId, parts);
     return entry === undefined ? [] : [{ ...entry, kind }];
   });
   const ended = entries
@@ -106,15 +122,20 @@ async function loadHome(teamId: string, userId: string, context: JobContext): Pr
 
 async function loadRuns(teamId: string, userId: string, context: JobContext) {
   const [own, ...further] = await Promise.all([
-    context.runs.ofPerson(teamId, userId),
-    ...homeRuns.map((kind) => kind.further?.(teamId, userId, context) ?? []),
+    context.store.runs.ofPerson(teamId, userId),
+    ...homeRuns.map((kind) => kind.further?.(teamId, userId, featureParts(context)) ?? []),
   ]);
   const ids = [...new Set([own, ...further].flat())];
-  const runs = await context.runs.loadAll(ids, runBase.loose());
+  const runs = await context.store.runs.loadAll(ids, runBase.loose());
   return runs.flatMap((run) => homeRunOf(run) ?? []);
 }
 
-const needsOf = ({ needs }: HomeRuns, run: RunBase, userId: string, context: JobContext) =>
+const needsOf = (
+  { needs }: HomeRuns,
+  run: RunBase,
+  userId: string,
+  context: Pick<FeatureContext, 'workspaceUrl'>,
+) =>
   needs === undefined
     ? []
     : needs

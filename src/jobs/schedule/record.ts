@@ -42,7 +42,7 @@ export const scheduleKindOf = <Run extends Schedule>(
 ): ScheduleKind<Run> => ({
   ...kind,
   visible: ({ owner, channel, isPublic }) => ({
-    requester: owner,
+    by: owner,
     asked: { channel, isPublic },
     inDirectMessage: false,
   }),

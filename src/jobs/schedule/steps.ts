@@ -1,8 +1,10 @@
+import { wait } from '../../runtime/later.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import type { JobContext } from '../engine/context.ts';
-import { type StepResult, save, wait } from '../engine/job.ts';
-import { deliveryCheckMs, reportPrivately } from '../shared/report.ts';
+import { type StepResult, save } from '../engine/job.ts';
+import { deliveryCheckMs } from '../shared/place.ts';
+import { reportPrivately } from '../shared/report.ts';
 import { activate, end, type Schedule } from './record.ts';
 import type { ScheduleViews } from './view.ts';
 
@@ -50,8 +52,8 @@ export async function awaitTest<S extends Schedule>(
   const report = isShown
     ? { name: 'created', message: views.created(next) }
     : { name: 'no-place', message: views.noPlace(run, delivery.code) };
-  const inMs = await reportPrivately(run, { ...report, userId: run.owner.id }, context);
-  return inMs > 0 ? wait(inMs) : save(next, { audit: isShown ? 'set up' : `not set up: ${delivery.code}` });
+  await reportPrivately(run, { ...report, userId: run.owner.id }, context);
+  return save(next, { audit: isShown ? 'set up' : `not set up: ${delivery.code}` });
 }
 
 /** Announces a new owner in the channel. Returns undefined if there is none. */

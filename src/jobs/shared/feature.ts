@@ -1,11 +1,13 @@
 import type { Permission } from '../../policy.ts';
+import type { Project } from '../../projects.ts';
+import type { Timing } from '../../runtime/timing.ts';
 import type { ButtonParts, Message, Part } from '../../slack/blocks.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { RateLimit, RateLimitUsage } from '../../store/rate-limit.ts';
 import type { RunBase, RunStore } from '../../store/runs.ts';
 import type { ThreadStore } from '../../store/threads.ts';
-import type { JobContext } from '../engine/context.ts';
-import type { Viewer, VisibleKind } from './origin.ts';
+import type { Limits } from './limits.ts';
+import type { ConversationReaders, Viewer, VisibleKind } from './origin.ts';
 
 /** A feature's part of the Home tab and of `/docs-status`. */
 export interface Feature {
@@ -88,15 +90,23 @@ export interface RunNeeds<Run extends RunBase = RunBase> {
 
 export const defineHomeRuns = <Run extends RunBase>(runs: HomeRuns<Run>) => runs as unknown as HomeRuns;
 
-export type LimitContext = Pick<JobContext, 'projects' | 'limits' | 'timing'>;
-
-/** The data that features read. */
-export interface FeatureContext extends Pick<JobContext, 'isPublic' | 'workspaceUrl'> {
-  runs: Pick<RunStore, 'activeOf' | 'latestOf' | 'indexed' | 'loadAll'>;
-  threads: Pick<ThreadStore, 'followed'>;
-  outbox: Pick<Outbox, 'deliveryState'>;
+export interface LimitContext {
+  projects: readonly Project[];
+  limits: Limits;
+  timing: Timing;
 }
 
-export type LiveContext = Pick<JobContext, 'runs' | 'projects' | 'isPublic'>;
+/** The data that features read. */
+export interface FeatureContext extends WorkContext, Pick<ConversationReaders, 'isPublic'> {
+  outbox: Pick<Outbox, 'deliveryState'>;
+  /** The workspace's address, with a final slash; undefined while it is unknown. */
+  workspaceUrl: () => string | undefined;
+}
 
-export type WorkContext = Pick<FeatureContext, 'runs' | 'threads'>;
+export type LiveContext = Pick<FeatureContext, 'isPublic'> &
+  Pick<LimitContext, 'projects'> & { runs: Pick<RunStore, 'byAlias' | 'loadAll'> };
+
+export interface WorkContext {
+  runs: Pick<RunStore, 'activeOf' | 'latestOf' | 'indexed' | 'loadAll'>;
+  threads: Pick<ThreadStore, 'followed'>;
+}

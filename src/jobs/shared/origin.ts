@@ -37,7 +37,7 @@ export interface Viewer {
 
 /** The data that decides who may see a run; each feature derives it from its records. */
 export interface Visible {
-  requester: { id: string };
+  by: { id: string };
   /** The conversation of the request; `isPublic`: every full member could read it then. */
   asked: { channel: string; isPublic: boolean };
   inDirectMessage: boolean;
@@ -80,8 +80,8 @@ export async function canSee(
   { user, channel }: Viewer,
   isPublic: ConversationReaders['isPublic'],
 ): Promise<boolean> {
-  const { requester, asked, inDirectMessage } = visible;
-  if (requester.id === user.id) return true;
+  const { by, asked, inDirectMessage } = visible;
+  if (by.id === user.id) return true;
   if (inDirectMessage) return false;
   if (isInChannel(visible, channel.id)) return true;
   return asked.isPublic && user.fullMember && (await isPublic(asked.channel));

@@ -1,6 +1,6 @@
 import type { Permission } from '../../policy.ts';
 import { readWebAddress } from '../../runtime/web-address.ts';
-import { type ButtonParts, type Line, layout, type Message, message, type Part } from '../../slack/blocks.ts';
+import { layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { bidiIsolate, countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import type { RateLimit, RateLimitUsage } from '../../store/rate-limit.ts';
@@ -74,7 +74,7 @@ export const missingScopeText =
   "Slack doesn't let me see who you are. Ask your Docket admins to reinstall the app.";
 
 /** The end of a sentence about what the platform refuses: whether somebody who can change that knows. */
-const adminsText = (adminsAlerted: boolean | undefined) =>
+export const adminsText = (adminsAlerted: boolean | undefined) =>
   adminsAlerted ? 'your Docket admins know' : 'ask your Docket admins';
 
 /** That the platform rejects a project's key, as a sentence without its period. */
@@ -84,57 +84,6 @@ export const keyRejectedText = (adminsAlerted: boolean | undefined) =>
 /** For a run whose project is no longer in the settings. */
 export const projectMissingText = ({ project }: { project: string }) =>
   `My settings no longer have the project ${sanitizeUserText(project, 60)}`;
-
-/** Asks whether a start happened. `subject` is such as "export of docs.acme.com". */
-export const startQuestion = (
-  by: { id: string },
-  subject: string,
-  buttons: ButtonParts[],
-  more?: Line,
-): Message =>
-  layout({
-    icon: '❔',
-    mention: [by],
-    lines: [
-      [{ bold: `Did the ${subject} start?` }],
-      'The platform gave no clear answer. Look in its dashboard first.',
-      more,
-    ],
-    buttons,
-  });
-
-/** Replaces the question whether a start happened, once it is answered; `late` is the platform's own answer. */
-export function answeredStart(
-  start: string,
-  action: 'startAgain' | 'leave' | 'watchIt' | 'late',
-  by: string,
-): Message {
-  const texts = {
-    startAgain: `It was unclear whether ${start} had started. ${personName(by)} started it anyway.`,
-    leave: `It's unclear whether ${start} started. ${personName(by)} chose not to start it again.`,
-    watchIt: `It was unclear whether ${start} had started. It had: ${personName(by)} found it.`,
-    late: `It was unclear whether ${start} had started. It had: the platform's answer came late.`,
-  };
-  return message([texts[action]]);
-}
-
-/** The question of [Start anyway] after a start that may have happened. `text` says what happens twice. */
-export const confirmStart = (text: string) => ({
-  title: 'Start it anyway?',
-  yes: LABELS.startAnyway,
-  no: 'Cancel',
-  text: `If the first one did start, ${text}.`,
-});
-
-/** Why the platform certainly did not start something, in full sentences. */
-export const notStartedReason = (why: string, run: { project: string }, adminsAlerted?: boolean): string =>
-  ({
-    plan: `The platform doesn't allow it; ${adminsText(adminsAlerted)}.`,
-    key: `${keyRejectedText(adminsAlerted)}.`,
-    limit: "The platform's limit is reached. Try again later.",
-    down: "The docs platform isn't answering as it should. Try again in a little while.",
-    project: `${projectMissingText(run)}. Ask your Docket admins.`,
-  })[why] ?? 'The platform refused it.';
 
 /** Consecutive errors before messages say that the platform does not answer. */
 export const FAILURE_SHOWN_AFTER = 3;

@@ -1,23 +1,17 @@
 import { keyIdOf } from '../../docs-api/client.ts';
-import { message } from '../../slack/blocks.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import { pollRateLimits } from '../engine/polling.ts';
-import { defineHomeRuns, type Feature, type RunNeeds } from '../shared/feature.ts';
+import { startNeeds } from '../operation/needs.ts';
+import { defineHomeRuns, type Feature } from '../shared/feature.ts';
 import { type SiteRun, siteActions, siteKind } from './record.ts';
 import { answeredMessage, questionMessage, stateLine, subject } from './view.ts';
 
-/** If the platform never clearly answered a start, the person who asked for it has to decide. */
-export const siteNeeds: RunNeeds<SiteRun> = {
-  of: (run) => (run.state === 'unknown' ? [{ user: run.by.id, id: startOf(run.attempt) }] : []),
-  line: (run) => ['⚠️ ', { bold: 'Start unclear' }, ` · Did the ${subject(run)} start?`],
+export const siteNeeds = startNeeds<SiteRun>({
+  line: (run) => `Did the ${subject(run)} start?`,
   question: questionMessage,
-  answered: (run, { id }) =>
-    run.answer && startOf(run.answer.attempt) === id
-      ? answeredMessage(run, run.answer)
-      : message([`The question about the ${subject(run)} was already answered.`]),
-};
-
-const startOf = (attempt: number) => `start ${attempt}`;
+  answered: answeredMessage,
+  wasAnswered: (run) => `The question about the ${subject(run)} was already answered.`,
+});
 
 /** What the platform takes from one organization; a key stands for one without a name. */
 export function startLimit(isPreview: boolean, organization: string | undefined, keyId: string): RateLimit {

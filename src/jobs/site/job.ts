@@ -1,24 +1,36 @@
-import type { DocsApi } from '../../docs-api/client.ts';
 import { DocsApiError } from '../../docs-api/errors.ts';
-import type { ThreadEvent } from '../agent/thread/record.ts';
+import type { SiteStatus } from '../../docs-api/operations.ts';
+import { threadEvents } from '../agent/thread/record.ts';
 import type { JobContext } from '../engine/context.ts';
-import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../engine/job.ts';
-import { lookupRetryMs, nextFailure, nextPollMs, type PollFailure, pollJob } from '../engine/polling.ts';
-import { NOT_STARTED_REASONS } from '../export/job.ts';
-import type { ExportSchedule } from '../export-schedule/record.ts';
-import { loadCardState, reportPrivately } from '../shared/report.ts';
+import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
+import { nextFailure } from '../engine/polling.ts';
+import { type Sent, sent } from '../engine/send-event.ts';
+import { awaitTime, permitted } from '../engine/waits.ts';
+import { type ExportSchedule, exportScheduleEvents } from '../export-schedule/record.ts';
+import { definePoll, pollLater, retryAt } from '../operation/poll.ts';
+import { defineStart, nextTry, refusalOf } from '../operation/start.ts';
+import { awaitCard } from '../shared/place.ts';
+import { reportPrivately } from '../shared/report.ts';
 import { noPlaceMessage } from '../shared/wording-view.ts';
 import { siteNeeds, startLimit } from './feature.ts';
-import { advance, previewAlias, previewSupport, type SiteEnding, type SiteRun, siteRun } from './record.ts';
+import {
+  advance,
+  previewAlias,
+  previewSupport,
+  type SiteEnding,
+  type SiteRun,
+  siteEvents,
+  siteRun,
+} from './record.ts';
 import { lineKey, siteMessages, subject } from './view.ts';
 
 type Result = Promise<StepResult<SiteRun>>;
 
 const steps: Record<SiteRun['state'], (run: SiteRun, context: JobContext) => Result> = {
-  postingCard: awaitLine,
+  postingCard: postLine,
   starting: start,
-  unknown: async (run, context) => (await beginLate(run, run.attempt, context)) ?? idleWithClaim,
-  watching: poll,
+  unknown: (run, context) => starts.awaitAnswer(run, context),
+  watching: (run, context) => builds.poll(run, context),
   ended: handleEnded,
 };
 
@@ -29,180 +41,155 @@ export const siteJob = defineRunJob({
   concurrency: 100,
   schema: siteRun,
   messages: siteMessages,
+  sends,
   needs: siteNeeds.of,
-  hasEnded: ({ state }) => state === 'ended',
+  releasesClaim: ({ state }) => state === 'ended',
   auditLine: (run) => ({ user: run.by, channel: run.asked.channel, what: 'site', subject: subject(run) }),
-  // An entry in the inbox says that a round of the agent has ended, which the preview does not show.
-  async step({ run, inbox }, context) {
-    await informThread(run, context);
-    if (inbox.length > 0) return save({ ...run, isOlder: true }, { consumed: inbox.length });
-    return steps[run.state](run, context);
-  },
-  giveUp: ({ run }, context, ref) => end(run, { kind: 'broken', ref }, context),
+  events: siteEvents,
+  apply: (run) => ({ ...run, isOlder: true }),
+  step: (run, context) => steps[run.state](run, context),
+  giveUp: async (run, context, ref) => end(run, { kind: 'broken', ref }, context),
 });
 
-const end = async (run: SiteRun, ending: SiteEnding, { now }: JobContext) =>
+const end = (run: SiteRun, ending: SiteEnding, { now }: JobContext) =>
   save(advance(run, { state: 'ended', ending }, now()), { audit: `ended: ${ending.kind}` });
 
-const retryAfter = (run: SiteRun, pollFailure: PollFailure, { now }: JobContext) =>
-  save({ ...run, pollFailure, nextPollAtMs: pollFailure.nextMs }, { inMs: pollFailure.nextMs - now() });
-
-/** Lets the followed thread show that its preview is being built, or its address if it shows the agent's latest work. */
-async function informThread(run: SiteRun, { runs, wake }: JobContext) {
-  const { id, attempt, by, ending, isOlder, previewUrl, state, thread } = run;
-  if (thread === undefined) return;
+/** The followed thread shows that its preview is being built, or its address if it shows the agent's latest work. */
+function sends(run: SiteRun, context: JobContext): Sent[] | Promise<Sent[]> {
+  const { id, attempt, branch, by, ending, isOlder, previewUrl, state, thread } = run;
+  if (branch === undefined) return ending?.kind === 'done' ? afterUpdate(run, context) : [];
+  if (thread === undefined) return [];
   const isBuilding = state !== 'unknown' && state !== 'ended';
   const url = ending?.kind === 'done' && !isOlder ? previewUrl : undefined;
-  const event: ThreadEvent = { kind: 'preview', run: id, by, isBuilding, url };
-  const dedupeKey = ['preview', id, attempt, isBuilding, url !== undefined].join(' ');
-  const outcome = await runs.appendToInbox('agent-thread', thread.id, { event, dedupeKey });
-  if (outcome === 'kept') await wake({ job: 'agent-thread', id: thread.id });
+  const preview = { kind: 'preview' as const, run: id, by, isBuilding, url };
+  const key = ['preview', id, attempt, isBuilding, url !== undefined].join(' ');
+  const events = [sent(threadEvents, thread.id, key, preview)];
+  if (lacksPreviews(ending)) events.push(sent(threadEvents, thread.id, `none ${id}`, { kind: 'noPreviews' }));
+  return events;
 }
 
-async function awaitLine(run: SiteRun, context: JobContext): Result {
+/** A 404 may be about the branch. */
+const lacksPreviews = (ending: SiteRun['ending']) =>
+  ending?.kind === 'notStarted' && (ending.why === 'unsupported' || ending.why === 'plan');
+
+/** Returns the events for the schedules of all workspaces that export the site after each update. */
+export async function afterUpdate(
+  run: SiteRun,
+  {
+    store: { runs },
+    platform: { teamsOf },
+  }: {
+    store: { runs: Pick<JobContext['store']['runs'], 'indexed'> };
+    platform: Pick<JobContext['platform'], 'teamsOf'>;
+  },
+): Promise<Sent[]> {
+  const found = teamsOf(run).map((team) => runs.indexed<ExportSchedule>('export-schedule', team));
+  return (await Promise.all(found))
+    .flat()
+    .filter(({ project, timetable }) => project === run.project && timetable.afterUpdates)
+    .map(({ id }) => sent(exportScheduleEvents, id, `update ${run.id}`, { kind: 'siteUpdated' }));
+}
+
+async function postLine(run: SiteRun, context: JobContext): Result {
   // The thread's own messages say that it is being built.
-  if (run.thread) return save(advance(run, { state: 'starting' }, context.now()));
-  const line = await loadCardState(run, lineKey(run), context);
-  if (line.kind === 'waiting') return wait(line.inMs);
+  const line = run.thread ? { kind: 'shown' as const } : await awaitCard(run, lineKey(run), context);
   if (line.kind === 'elsewhere') return save({ ...run, inDirectMessage: true });
   if (line.kind === 'refused') return end(run, { kind: 'noPlace', code: line.code }, context);
   return save(advance(run, { state: 'starting' }, context.now()));
 }
 
-/** Returns the name of the call that starts the present attempt. */
-export const siteStartStep = ({ attempt }: Pick<SiteRun, 'attempt'>) => `start.${attempt}`;
+/** Returns what the platform takes of such starts, if the settings still have the project. */
+function limitOf({ branch, project }: SiteRun, { platform, settings }: JobContext) {
+  const docs = platform.docs(project);
+  const organization = settings.projects.find(({ name }) => name === project)?.organization;
+  return docs && startLimit(branch !== undefined, organization, docs.keyId);
+}
 
-/** Starts it at the platform, once. */
 async function start(run: SiteRun, context: JobContext): Result {
-  const { now, policy, projects, rateLimiter, timing, log } = context;
-  if (now() < run.nextPollAtMs) return wait(run.nextPollAtMs - now());
-  // A person chose to start again, but the first start's answer has come: it did start.
-  const late = run.attempt > 1 ? await beginLate(run, run.attempt - 1, context) : undefined;
-  if (late !== undefined) return late;
-  const { branch } = run;
-  const [docs, projectId] = [context.docs(run.project), context.projectId(run.project)];
-  const organization = projects.find(({ name }) => name === run.project)?.organization;
-  const limit = docs && startLimit(branch !== undefined, organization, docs.keyId);
-  const slotInMs = limit ? await rateLimiter.takeSlot(limit, { id: `${run.id} ${run.attempt}` }) : 0;
-  if (slotInMs > 0) return retryAfter(run, { kind: 'limit', inARow: 1, nextMs: now() + slotInMs }, context);
-  // The settings or the permission may have changed since the request. `callOnce` still finds an earlier start.
-  const permission = await policy.check(run.by.id, 'site');
-  if (permission.kind === 'unknown') return wait(lookupRetryMs(context));
-  const outcome = await context.callOnce(run, siteStartStep(run), timing.docsCallMs, async (isTooLate) => {
-    if (docs === undefined || projectId === undefined || permission.kind === 'refused')
-      throw new DocsApiError('updateSite', 'bad_request', { happened: 'no', what: 'not permitted' });
-    return branch === undefined
-      ? docs.updateSite({ projectId }, { isTooLate })
-      : docs.previewBranch({ projectId, branch }, { isTooLate });
-  });
-  if (outcome.kind === 'done') return begin(run, outcome.value, context);
-  if (outcome.kind === 'inFlight') return wait(outcome.forMs);
-  const { error } = outcome;
-  if (outcome.kind === 'unknown') {
-    log.warn({ run: run.id, err: error }, 'start of a preview or an update: outcome unknown');
-    return save(advance(run, { state: 'unknown' }, now()), { audit: 'start unclear' });
-  }
-  if (!(error instanceof DocsApiError)) throw error;
-  if (permission.kind === 'refused')
-    return end(run, { kind: 'notStarted', why: 'permission', contacts: permission.contacts }, context);
-  if (limit && error.kind === 'rate_limited')
-    await rateLimiter.hold(limit, nextFailure(run.pollFailure, error, context).nextMs - now());
-  if (limit && projectId !== undefined) return handleRefusal(run, error, context);
-  return end(run, { kind: 'notStarted', why: 'project' }, context);
+  const { now, store } = context;
+  awaitTime(run.nextPollAtMs, context);
+  // A person chose to start again, but the first start's answer may have come: it did start.
+  const late = run.attempt > 1 ? await starts.late(run, run.attempt - 1, context) : undefined;
+  if (late) return late;
+  const limit = limitOf(run, context);
+  const inMs = limit ? await store.rateLimiter.takeSlot(limit, { id: `${run.id} ${run.attempt}` }) : 0;
+  if (inMs > 0) return retryAt(run, { kind: 'limit', inARow: 1, nextMs: now() + inMs }, context);
+  return starts.start(run, context);
 }
 
-/** After a start that certainly did not happen: tries again later, or ends the run. */
-async function handleRefusal(run: SiteRun, error: DocsApiError, context: JobContext): Result {
-  const { kind, platformMessage: reason, retryAfterMs } = error;
-  const { timing, log, support, runs, wake } = context;
-  if (kind === 'aborted') return wait(0);
-  const failure = nextFailure(run.pollFailure, error, context);
-  const maxWaitMs = retryAfterMs === undefined ? timing.giveUpMs : timing.limitWaitMs;
-  if (error.retryable && failure.nextMs <= run.sinceMs + maxWaitMs) return retryAfter(run, failure, context);
-  log.info({ run: run.id, err: error }, 'the platform refused a preview or an update');
-  // A 404 may be about the branch.
-  if (run.branch !== undefined && (kind === 'unsupported' || kind === 'forbidden')) {
-    await support.markMissing(previewSupport(run.teamId, run.project));
-    const thread = run.thread && { job: 'agent-thread', id: run.thread.id };
-    if (thread) await runs.appendToInbox(thread.job, thread.id, { event: { kind: 'noPreviews' } });
-    if (thread) await wake(thread);
-  }
-  const lacks = kind === 'not_found' ? 'notFound' : kind === 'unsupported' ? kind : undefined;
-  const why = lacks ?? NOT_STARTED_REASONS[kind] ?? 'other';
-  const needsOperator = why === 'key' || why === 'plan';
-  const adminsAlerted = needsOperator && (await context.alertAdmins(run.teamId, run.project, error));
-  return end(run, { kind: 'notStarted', why, reason, adminsAlerted }, context);
+/** The platform's id of what it builds, and the address of a preview. */
+interface Build {
+  statusId: string;
+  previewUrl?: string | undefined;
 }
 
-/** Watches a build that the platform has accepted. Its thread finds the run by an alias. */
-async function begin(
-  run: SiteRun,
-  { statusId, previewUrl }: { statusId: string; previewUrl?: string | undefined },
-  context: JobContext,
-) {
-  const { id, branch, thread } = run;
-  const startedAtMs = context.now();
-  if (branch !== undefined) await context.support.markThere(previewSupport(run.teamId, run.project));
-  if (thread && branch !== undefined) await context.runs.alias(previewAlias(thread.id, branch), id);
-  const started = { state: 'watching' as const, startedAtMs, statusId, previewUrl };
-  return pollLater(advance(run, started, startedAtMs), context);
-}
+const starts = defineStart<SiteRun, Build>({
+  what: 'start of a preview or an update',
+  limitMs: ({ timing }) => timing.docsCallMs,
 
-/** If the platform has answered the start of that attempt, watches it; else returns undefined. */
-async function beginLate(run: SiteRun, attempt: number, context: JobContext) {
-  const late = await context.callResult(run.id, siteStartStep({ attempt }));
-  const answer = { attempt, by: run.by, action: 'late' as const };
-  return late && begin({ ...run, answer }, late.result as Parameters<typeof begin>[1], context);
-}
+  async prepare({ by, project, branch }, context) {
+    const { platform } = context;
+    const [docs, projectId] = [platform.docs(project), platform.projectId(project)];
+    const permission = await permitted(by.id, 'site', context);
+    if (permission.kind === 'refused') return { why: 'permission', contacts: permission.contacts };
+    if (docs === undefined || projectId === undefined) return { why: 'project' };
+    return (isTooLate) =>
+      branch === undefined
+        ? docs.updateSite({ projectId }, { isTooLate })
+        : docs.previewBranch({ projectId, branch }, { isTooLate });
+  },
 
-function pollLater(run: SiteRun, { now, timing, random }: JobContext) {
-  const inMs = nextPollMs({ startedAtMs: run.sinceMs }, now(), timing, random());
-  return save({ ...run, nextPollAtMs: now() + inMs }, { inMs });
-}
+  /** Its thread finds the run by an alias. */
+  async started(run, { statusId, previewUrl }, context) {
+    const { store, now } = context;
+    const { id, branch, thread } = run;
+    if (branch !== undefined) await store.support.markThere(previewSupport(run.teamId, run.project));
+    if (thread && branch !== undefined) await store.runs.alias(previewAlias(thread.id, branch), id);
+    const started = { state: 'watching' as const, startedAtMs: now(), statusId, previewUrl };
+    return pollLater(advance(run, started, now()), context);
+  },
 
-/** Consecutive "not found" answers before a build counts as lost: some servers may not know a new one yet. */
-const LOST_AFTER = 3;
+  unclear: (run, nowMs) => advance(run, { state: 'unknown' }, nowMs),
+  notAllowed: (run, why, context) => end(run, { kind: 'notStarted', ...why }, context),
 
-async function poll(run: SiteRun, context: JobContext): Result {
-  const { now, timing, stopping: signal } = context;
-  const { statusId = '', sinceMs } = run;
-  if (now() >= sinceMs + timing.watchMs)
-    return end(run, { kind: 'gaveUp', afterMs: now() - sinceMs }, context);
-  const get = (docs: DocsApi) => docs.getSiteStatus({ statusId }, { signal });
-  const polled = await pollJob(run, 'site-status', context.docs(run.project), get, context);
-  if ('inMs' in polled) return wait(polled.inMs);
-  if ('failure' in polled) {
-    const { failure } = polled;
-    const isLost = failure.kind === 'lost' && failure.inARow >= LOST_AFTER;
-    return isLost ? end(run, { kind: 'lost' }, context) : retryAfter(run, failure, context);
-  }
-  const { status, rawStatus, log } = polled.job;
-  if (status === 'ended') return end(run, { kind: 'otherwise', status: rawStatus }, context);
-  if (status === 'success' && run.branch === undefined) await wakeSchedules(run, context);
-  if (status === 'success') return end(run, { kind: 'done' }, context);
-  if (status === 'failure') return end(run, { kind: 'failed', log }, context);
-  const shown = status === 'unknown' ? rawStatus : status;
-  return pollLater({ ...run, status: shown, pollFailure: undefined }, context);
-}
+  async refused(run, error, context) {
+    const { timing, now, store, log } = context;
+    const failure = nextTry(run, error, timing, context);
+    if (!(error instanceof DocsApiError)) throw error;
+    const limit = limitOf(run, context);
+    if (limit && error.kind === 'rate_limited')
+      await store.rateLimiter.hold(limit, nextFailure(run.pollFailure, error, context).nextMs - now());
+    if (failure) return retryAt(run, failure, context);
+    log.info({ run: run.id, err: error }, 'the platform refused a preview or an update');
+    const lacks = { not_found: 'notFound', unsupported: 'unsupported' } as const;
+    const refusal = await refusalOf(run, error, context);
+    const why = lacks[error.kind as keyof typeof lacks] ?? refusal.why;
+    const ending = { kind: 'notStarted' as const, ...refusal, why };
+    if (run.branch !== undefined && lacksPreviews(ending))
+      await store.support.markMissing(previewSupport(run.teamId, run.project));
+    return end(run, ending, context);
+  },
+});
 
-/** Wakes the schedules of all workspaces that export the site after each update, once for this update. */
-export async function wakeSchedules(
-  run: SiteRun,
-  { runs, teamsOf, wake }: Pick<JobContext, 'runs' | 'teamsOf' | 'wake'>,
-) {
-  const found = teamsOf(run).map((team) => runs.indexed<ExportSchedule>('export-schedule', team));
-  for (const one of (await Promise.all(found)).flat()) {
-    if (one.project !== run.project || !one.timetable.afterUpdates) continue;
-    await runs.appendToInbox(one.job, one.id, { event: {}, dedupeKey: `update ${run.id}` });
-    await wake(one);
-  }
-}
+const builds = definePoll<SiteRun, SiteStatus>({
+  kind: 'site-status',
+  get: ({ statusId = '' }, docs, signal) => docs.getSiteStatus({ statusId }, { signal }),
+  lost: (run, context) => end(run, { kind: 'lost' }, context),
+  gaveUp: (run, afterMs, context) => end(run, { kind: 'gaveUp', afterMs }, context),
+  seen(run, { status, rawStatus, log }, context) {
+    if (status === 'ended') return end(run, { kind: 'otherwise', status: rawStatus }, context);
+    if (status === 'success') return end(run, { kind: 'done' }, context);
+    if (status === 'failure') return end(run, { kind: 'failed', log }, context);
+    const shown = status === 'unknown' ? rawStatus : status;
+    return pollLater({ ...run, status: shown, pollFailure: undefined }, context);
+  },
+});
 
 /** Answers privately if nothing could be posted. */
 async function handleEnded(run: SiteRun, context: JobContext): Result {
   const { ending, by, asked } = run;
   if (ending?.kind !== 'noPlace') return idle;
   const message = noPlaceMessage(asked.joinable, ending.code, 'started');
-  const inMs = await reportPrivately(run, { name: 'refused', userId: by.id, message }, context);
-  return inMs > 0 ? wait(inMs) : idle;
+  await reportPrivately(run, { name: 'refused', userId: by.id, message }, context);
+  return idle;
 }

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
-import { pollFailure } from '../engine/polling.ts';
+import type { EventsOf } from '../engine/send-event.ts';
+import { answerOf, operation } from '../operation/record.ts';
 import { type Person, person, type VisibleKind } from '../shared/origin.ts';
 
 /** How it ended. `reason` is the platform's own words. */
@@ -50,15 +51,9 @@ export const siteRun = runBase.extend({
   inDirectMessage: z.boolean(),
   /** The followed thread in which somebody clicked [Preview]. It gets the run's messages. */
   thread: z.object({ id: z.string(), channel: z.string(), threadTs: z.string() }).optional(),
-  /** Counts the starts: a further one only follows an unknown one. */
-  attempt: z.number().int(),
+  ...operation.shape,
   /** `postingCard` the line about it · `starting` · `unknown` a person has to decide · `watching` · `ended` */
   state: z.enum(['postingCard', 'starting', 'unknown', 'watching', 'ended']),
-  /** Start of the present state. */
-  sinceMs: z.number(),
-  nextPollAtMs: z.number(),
-  pollFailure: pollFailure.optional(),
-  startedAtMs: z.number().optional(),
   /** The platform's id of it, its latest status, and the address of the preview. */
   statusId: z.string().optional(),
   status: z.string().optional(),
@@ -66,17 +61,19 @@ export const siteRun = runBase.extend({
   /** A round of the agent has ended since the start. */
   isOlder: z.boolean().optional(),
   ending: ending.optional(),
-  /** The answer to the question about an attempt; `late` is the platform's own. */
-  answer: z
-    .object({ attempt: z.number().int(), by: person, action: z.enum(['startAgain', 'leave', 'late']) })
-    .optional(),
 });
 export type SiteRun = z.infer<typeof siteRun>;
+
+/** A round of the agent has ended, which the preview does not show. */
+export const siteEvents: EventsOf<{ kind: 'newerWork' }> = {
+  job: 'site',
+  schema: z.object({ kind: z.literal('newerWork') }),
+};
 
 export const siteKind: VisibleKind<SiteRun> = {
   what: 'preview or update',
   record: siteRun,
-  visible: (run) => ({ ...run, requester: run.by }),
+  visible: (run) => run,
 };
 
 type Wanted = Pick<SiteRun, 'id' | 'teamId' | 'project' | 'branch' | 'domain' | 'by' | 'asked'> &
@@ -116,10 +113,9 @@ export const advance = (
 
 /** Returns the run after a person's answer to the question whether it was started. */
 export function answerQuestion(run: SiteRun, by: Person, action: 'startAgain' | 'leave', nowMs: number) {
-  const { attempt } = run;
-  const answer = { attempt, by: { id: by.id, name: by.name }, action };
+  const answer = answerOf(run, by, action);
   return action === 'startAgain'
-    ? advance(run, { state: 'starting', attempt: attempt + 1, answer }, nowMs)
+    ? advance(run, { state: 'starting', attempt: run.attempt + 1, answer }, nowMs)
     : advance(run, { state: 'ended', ending: { kind: 'left' }, answer }, nowMs);
 }
 

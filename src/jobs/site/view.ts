@@ -9,19 +9,23 @@ import {
 } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { formatDuration, sanitizeUserText, singleLine } from '../../slack/text.ts';
-import { failureLine, targetButtons, WORDS } from '../export/progress-view.ts';
 import {
   answeredStart,
-  buttonUrl,
   confirmStart,
+  failureLine,
+  notStartedReason,
+  OPERATION_WORDS,
+  startQuestion,
+} from '../operation/view.ts';
+import { targetButtons } from '../shared/offer-view.ts';
+import {
+  buttonUrl,
   LABELS,
   nameTo,
   notPermittedText,
-  notStartedReason,
   personName,
   platformReasonText,
   type StateWord,
-  startQuestion,
 } from '../shared/wording-view.ts';
 import { type SiteEnding, type SiteRun, siteActions } from './record.ts';
 
@@ -88,8 +92,8 @@ function stateOf(run: SiteRun): StateWord {
   if (ending?.kind === 'otherwise')
     return { icon: '➖', label: sanitizeUserText(ending.status, 40), isForeign: true };
   // Each ended run has an ending.
-  if (state !== 'watching') return WORDS[ending?.kind ?? (state as 'unknown')];
-  if (status === 'queued') return WORDS.starting;
+  if (state !== 'watching') return OPERATION_WORDS[ending?.kind ?? (state as 'unknown')];
+  if (status === 'queued') return OPERATION_WORDS.starting;
   if (status === 'in_progress') return { icon: '⏳', label: working };
   return { icon: '⏳', label: sanitizeUserText(status, 40), isForeign: true };
 }
@@ -120,7 +124,7 @@ function lineMessage(run: SiteRun): Message {
         isBuilt && tookFact(run),
         isWorking && ['started ', { time, format: '{ago}' }],
       ]),
-      state !== 'unknown' && failureLine({ ...run, joined: false }, 'it'),
+      state !== 'unknown' && failureLine(run, run.startedAtMs !== undefined, 'it'),
     ],
     small: [`Requested by ${personName(by.name)}`],
     buttons: ending?.kind === 'done' ? resultButtons(run) : [],
@@ -211,8 +215,8 @@ export const questionMessage = (run: SiteRun): Message =>
 
 const confirmSecond = confirmStart('it may run twice');
 
-export const answeredMessage = (run: SiteRun, { action, by }: NonNullable<SiteRun['answer']>): Message =>
-  answeredStart(`the ${subject(run)}`, action, by.name);
+export const answeredMessage = (run: SiteRun, answer: NonNullable<SiteRun['answer']>): Message =>
+  answeredStart(`the ${subject(run)}`, answer);
 
 /** To a person who asks for a preview or an update that another run is making. */
 export function runningMessage(run: SiteRun, reader: { teamId: string; user: { id: string } }): Message {

@@ -131,9 +131,17 @@ export const deploymentStates: GalleryState[] = [
     'deployment/deletion refused',
     pick(updateMessages(withMessage(anUpdate(outcome('live')), NOW_MS)), 'line.1'),
   ),
-  ...(['ran', 'again', 'leave', 'late', 'newer'] as const).map((action) =>
+  ...(
+    [
+      ['ran', 'watchIt'],
+      ['again', 'startAgain'],
+      ['leave', 'leave'],
+      ['late', 'late'],
+      ['newer', 'newer'],
+    ] as const
+  ).map(([name, action]) =>
     post(
-      `deployment/answer/answered, ${action}`,
+      `deployment/answer/answered, ${name}`,
       answeredMessage(anUpdate(), { attempt: 1, by: { id: 'U0BEN', name: 'ben' }, action }),
     ),
   ),

@@ -44,7 +44,7 @@ const cards: GalleryState[] = [
     domain: '',
     siteDomain: 'docs.acme.com',
   }),
-  card('long name', { version: '1.2', requester: longName }),
+  card('long name', { version: '1.2', by: longName }),
   card('in a direct message', { inDirectMessage: true }),
   card('making the link', { state: 'bundling' }),
   card('making another link', { state: 'bundling', relinked: 1 }),
@@ -108,7 +108,7 @@ const questions: GalleryState[] = [
   question('start unclear', { ...accepted, state: 'unknown' }),
   question('wrong id', wrongId),
   ...(['startAgain', 'leave', 'watchIt', 'late'] as const).map((action) =>
-    question(`${action}`, { attempt: 2, answer: { attempt: 1, by: 'ben', byId: 'U0BEN', action } }),
+    question(`${action}`, { attempt: 2, answer: { attempt: 1, by: { id: 'U0BEN', name: 'ben' }, action } }),
   ),
 ];
 
@@ -159,7 +159,7 @@ const endings: GalleryState[] = [
   ending('lost, watched', ended(anEnding.lost, { joined: true })),
   ending(
     'lost, with an id that somebody gave',
-    ended(anEnding.lost, { answer: { attempt: 1, by: 'ana', byId: 'U0ANA', action: 'watchIt' } }),
+    ended(anEnding.lost, { answer: { attempt: 1, by: { id: 'U0ANA', name: 'ana' }, action: 'watchIt' } }),
   ),
   ending('no longer watched', ended(anEnding.gaveUp)),
   ending('no link', ended(anEnding.noLink)),

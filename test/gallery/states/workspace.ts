@@ -163,7 +163,7 @@ const homes: GalleryState[] = [
   homeWith('not known in time', { ...nothing, refusal: refusalText([], {}) }),
   homeWith('scope missing', { ...nothing, refusal: refusalText([], { missingScope: true }) }),
   ...answersOf('unclear start', exportNeeds, anUnclearStart, [
-    aRun({ answer: { attempt: anUnclearStart.attempt, by: 'Ben', byId: 'U0BEN', action: 'leave' } }),
+    aRun({ answer: { attempt: anUnclearStart.attempt, by: { id: 'U0BEN', name: 'Ben' }, action: 'leave' } }),
     aRun(),
   ]),
   ...answersOf('unclear send', threadNeeds, anUnclearSend, [

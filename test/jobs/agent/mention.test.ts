@@ -3,7 +3,7 @@ import { mentionJob, newMention } from '../../../src/jobs/agent/mention.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { ana, wrote } from '../../support/jobs/agent/events.ts';
-import { jobContext } from '../../support/jobs/world.ts';
+import { jobContext, stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -16,6 +16,6 @@ test('a mention that was kept while no worker ran is answered, however late', as
   const reply = wrote(ana, 1, '<@U0DOCKET> help');
   const mention = newMention({ teamId: 'T0ACME', botUserId: 'U0DOCKET', reply }, NOW_MS - 3_600_000);
   await createRunStore(redis.client).accept(mention);
-  await mentionJob.run(mention.id, context);
+  await stepJob(mentionJob, mention.id, context);
   expect(told).toEqual([ana.id]);
 });

@@ -1,25 +1,26 @@
 import type { Redis } from 'ioredis';
 import { describe, expect, test } from 'vitest';
 import { closeOpenWork } from '../../../src/after-restore/main.ts';
-import { changes } from '../../../src/commands/deployment/buttons.ts';
 import type { DeploymentApi } from '../../../src/deployments/deployment.ts';
 import { GithubError } from '../../../src/deployments/github.ts';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
-import { dispatchStep, updateJob } from '../../../src/jobs/deployment/job.ts';
+import { updateJob } from '../../../src/jobs/deployment/job.ts';
 import {
   attemptName,
   latestAlias,
   takenAlias,
   type UpdateRun,
   updateRun,
+  updateTransitions,
 } from '../../../src/jobs/deployment/record.ts';
 import { updateMessages } from '../../../src/jobs/deployment/view.ts';
 import type { JobContext } from '../../../src/jobs/engine/context.ts';
+import { startStep } from '../../../src/jobs/operation/record.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { anUpdate } from '../../support/jobs/deployment/builders.ts';
 import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
 import { onTestClock } from '../../support/jobs/faults/redis.ts';
-import { jobContext } from '../../support/jobs/world.ts';
+import { jobContext, stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -71,7 +72,7 @@ function processOf(target: DeploymentApi, docs: DocsApi, gate: (command: string)
 }
 
 async function stepAll(context: JobContext, ...updates: UpdateRun[]) {
-  for (const { id } of updates) await updateJob.run(id, context);
+  for (const { id } of updates) await stepJob(updateJob, id, context);
 }
 
 const at = (ms: number) => ({ attemptAtMs: ms, sinceMs: ms, nextTryAtMs: NOW_MS });
@@ -86,11 +87,11 @@ describe('updates of one deployment', () => {
   test('the one that was asked for last is current, also after a clock was set back', async () => {
     const { target } = receiver(() => 'delivered', false);
     const context = processOf(target, platform());
-    for (const update of [first, second]) await context.runs.accept(update);
+    for (const update of [first, second]) await context.store.runs.accept(update);
     await stepAll(context, first, second, first);
     clock.ms -= 5 * MINUTE_MS;
     const later = { ...third, ...at(now()) };
-    await context.runs.accept(later);
+    await context.store.runs.accept(later);
     await stepAll(context, later, second);
     clock.ms = NOW_MS;
     expect(await statesOf(context)).toEqual(['superseded', 'superseded', 'notified']);
@@ -100,7 +101,7 @@ describe('updates of one deployment', () => {
     const { target, webhooks } = receiver(() => 'delivered');
     const context = processOf(target, platform());
     const elsewhere = { ...second, teamId: 'T0GLOBEX' };
-    for (const update of [first, elsewhere]) await context.runs.accept(update);
+    for (const update of [first, elsewhere]) await context.store.runs.accept(update);
     await stepAll(context, first, first, elsewhere, elsewhere);
     clock.ms += 55 * MINUTE_MS;
     await stepAll(context, first, elsewhere);
@@ -132,7 +133,7 @@ describe('updates of one deployment', () => {
           const { target, webhooks } = receiver(() => 'delivered', trouble === 'freezes');
           const docs = platform();
           const healthy = processOf(target, docs);
-          for (const update of [first, second, third]) await healthy.runs.accept(update);
+          for (const update of [first, second, third]) await healthy.store.runs.accept(update);
           await stepAll(healthy, ...before);
           let commands = 0;
           const stopped = Promise.withResolvers<void>();
@@ -144,7 +145,7 @@ describe('updates of one deployment', () => {
             stopped.resolve();
             return trouble === 'dies' ? new Promise(() => {}) : thawed.promise;
           });
-          const stepping = updateJob.run(struck.id, bad);
+          const stepping = stepJob(updateJob, struck.id, bad);
           await Promise.race([stepping, stopped.promise]);
           await stepAll(healthy, ...before, ...(next ? [next] : []));
           if (moment % 2 === 0) await stepAll(healthy, struck);
@@ -154,7 +155,7 @@ describe('updates of one deployment', () => {
           // What waits for nothing is idle: only those that were woken are due.
           // A call that was interrupted may be under way for its limit.
           for (let round = 0; round < 6; round += 1, clock.ms += 5000)
-            for (const { id } of await healthy.runs.active()) await updateJob.run(id, healthy);
+            for (const { id } of await healthy.store.runs.active()) await stepJob(updateJob, id, healthy);
           clock.ms = NOW_MS;
           expect([moment, ...(await statesOf(healthy))]).toEqual([
             moment,
@@ -162,7 +163,7 @@ describe('updates of one deployment', () => {
             'superseded',
             'notified',
           ]);
-          expect(await healthy.runs.byAlias(latestAlias(third))).toBe(attemptName(third));
+          expect(await healthy.store.runs.byAlias(latestAlias(third))).toBe(attemptName(third));
           expect([moment, webhooks.at(-1)?.body]).toEqual([moment, expect.stringContaining('se_3')]);
         }
         expect(wasStruck).toBeGreaterThan(9);
@@ -171,7 +172,7 @@ describe('updates of one deployment', () => {
   });
 });
 
-async function statesOf({ runs }: JobContext) {
+async function statesOf({ store: { runs } }: JobContext) {
   const all = await runs.loadAll([first.id, second.id, third.id], updateRun);
   return all.map(({ state, ending, newer }) => ending?.kind ?? (newer ? 'superseded' : state));
 }
@@ -183,20 +184,20 @@ describe('a callback about a message whose answer was lost', () => {
   async function unanswered(until: 'retry' | 'gaveUp') {
     const { target, webhooks } = receiver(() => 'retry', false);
     const context = processOf(target, platform());
-    await context.runs.accept(first);
-    await updateJob.run(first.id, context);
+    await context.store.runs.accept(first);
+    await stepJob(updateJob, first.id, context);
     if (until === 'gaveUp') {
       clock.ms += 61 * MINUTE_MS;
-      for (let step = 0; step < 2; step += 1) await updateJob.run(first.id, context);
+      for (let step = 0; step < 2; step += 1) await stepJob(updateJob, first.id, context);
     }
     return {
       context,
       webhooks,
       async called(event: object) {
-        await context.runs.appendToInbox('deployment', first.id, { event });
-        await updateJob.run(first.id, context);
+        await context.store.runs.appendToInbox('deployment', first.id, { event });
+        await stepJob(updateJob, first.id, context);
         clock.ms = NOW_MS;
-        return context.runs.load(first.id, updateRun);
+        return context.store.runs.load(first.id, updateRun);
       },
     };
   }
@@ -213,7 +214,7 @@ describe('a callback about a message whose answer was lost', () => {
     const { called, context } = await unanswered('retry');
     await closeOpenWork(redis.client);
     expect(await called(callback)).toMatchObject({ state: 'ended', ending: { kind: 'restored' } });
-    expect(await context.runs.byAlias(takenAlias(first))).toBeUndefined();
+    expect(await context.store.runs.byAlias(takenAlias(first))).toBeUndefined();
   });
 
   test.each(['attemptAtMs', 'renewal'] as const)('of another %s proves nothing', async (which) => {
@@ -224,25 +225,25 @@ describe('a callback about a message whose answer was lost', () => {
 
 test('a version that was rejected twice is not what the site has once an older one works', async () => {
   const context = processOf(receiver(() => 'delivered').target, platform());
-  for (const update of [first, second]) await context.runs.accept(update);
+  for (const update of [first, second]) await context.store.runs.accept(update);
   const load = async (update: UpdateRun) =>
-    (await context.runs.load(update.id, updateRun)) ?? expect.fail('no update');
+    (await context.store.runs.load(update.id, updateRun)) ?? expect.fail('no update');
   async function reports(update: UpdateRun, state: 'live' | 'failed') {
     const { id, attemptAtMs } = await load(update);
     const event = { state, attemptAtMs, renewal: 0, atMs: NOW_MS };
-    await context.runs.appendToInbox('deployment', id, { event });
+    await context.store.runs.appendToInbox('deployment', id, { event });
     await stepAll(context, update, first, second);
   }
   await stepAll(context, first);
   await reports(first, 'failed');
   await stepAll(context, second, first);
   await reports(second, 'failed');
-  const again = changes.again(await load(second), second.by, NOW_MS) ?? expect.fail('no change');
-  await context.runs.resume(again);
+  const again = updateTransitions.again(await load(second), second.by, NOW_MS) ?? expect.fail('no change');
+  await context.store.runs.resume(again);
   await stepAll(context, second, first);
   await reports(second, 'failed');
   await reports(first, 'live');
-  expect(await context.runs.byAlias(takenAlias(first))).toBe(attemptName(first));
+  expect(await context.store.runs.byAlias(takenAlias(first))).toBe(attemptName(first));
   expect((await load(first)).newer).toBeUndefined();
 });
 
@@ -253,21 +254,21 @@ test.each([
   const docs = platform();
   const { target, webhooks } = receiver(() => 'delivered');
   const context = processOf(target, docs);
-  await context.runs.accept(first);
-  await updateJob.run(first.id, context);
+  await context.store.runs.accept(first);
+  await stepJob(updateJob, first.id, context);
   clock.ms += 55 * MINUTE_MS;
-  expect(await updateJob.run(first.id, processOf(changed(), docs))).toBeUndefined();
+  expect(await stepJob(updateJob, first.id, processOf(changed(), docs))).toBeUndefined();
   clock.ms = NOW_MS;
-  expect(await context.runs.load(first.id, updateRun)).toMatchObject({ state: 'notified', renewal: 0 });
+  expect(await context.store.runs.load(first.id, updateRun)).toMatchObject({ state: 'notified', renewal: 0 });
   expect(webhooks).toHaveLength(1);
 });
 
 /** What a person did before the answer came. */
 const clicks = {
   'nothing yet': undefined,
-  'Start anyway': changes.again,
-  "Don't start again": changes.leave,
-  'Start anyway, and then lost the permission': changes.again,
+  'Start anyway': updateTransitions.again,
+  "Don't start again": updateTransitions.leave,
+  'Start anyway, and then lost the permission': updateTransitions.again,
 };
 
 test.each(Object.entries(clicks))(
@@ -281,27 +282,28 @@ test.each(Object.entries(clicks))(
     const getRun = async () => ({ id: 7, url: 'https://github.test/7', conclusion: 'success' });
     const target = { kind: 'github', dispatch, getRun } as unknown as DeploymentApi;
     const context = processOf(target, platform());
-    await context.runs.accept(first);
-    await updateJob.run(first.id, context);
-    const stored = async () => (await context.runs.load(first.id, updateRun)) ?? expect.fail('no update');
+    await context.store.runs.accept(first);
+    await stepJob(updateJob, first.id, context);
+    const stored = async () =>
+      (await context.store.runs.load(first.id, updateRun)) ?? expect.fail('no update');
     const text = async () => updateMessages(await stored())[0]?.message.text;
     const open = await stored();
     expect(open.state).toBe('unknown');
     const clicked = click?.(open, open.by, NOW_MS);
-    if (clicked) await context.runs.resume(clicked);
+    if (clicked) await context.store.runs.resume(clicked);
     if (label.endsWith('permission')) {
       const person = { ...open.by, fullMember: true, active: true };
       const check = async () => ({ kind: 'refused', person, contacts: '@docs-admins' }) as const;
-      await updateJob.run(first.id, { ...context, policy: { ...context.policy, check } });
+      await stepJob(updateJob, first.id, { ...context, policy: { ...context.policy, check } });
       expect(await text()).toMatch(
         /^Not started again · it's unclear whether the workflow for production started/,
       );
     }
     const result = JSON.stringify({ result: { run: { id: 7, url: 'https://github.test/7' } } });
-    await redis.client.hset(keys.run(first.id), `call:${dispatchStep({ attempt: 1 })}`, result);
+    await redis.client.hset(keys.run(first.id), `call:${startStep({ attempt: 1 })}`, result);
     // The first start may arrive late, so the second waits for the limit of a call.
     clock.ms += 13_000;
-    for (let step = 0; step < 2; step += 1) await updateJob.run(first.id, context);
+    for (let step = 0; step < 2; step += 1) await stepJob(updateJob, first.id, context);
     clock.ms = NOW_MS;
     const saved = await stored();
     expect(saved).toMatchObject({
@@ -332,7 +334,7 @@ test('a question ends once a newer export was sent, whenever the process dies th
     };
     const target = { kind: 'github', dispatch } as unknown as DeploymentApi;
     const healthy = processOf(target, platform());
-    for (const update of [first, second]) await healthy.runs.accept(update);
+    for (const update of [first, second]) await healthy.store.runs.accept(update);
     await stepAll(healthy, first);
     clock.ms += 13_000;
     const stopped = Promise.withResolvers<void>();
@@ -344,9 +346,9 @@ test('a question ends once a newer export was sent, whenever the process dies th
       stopped.resolve();
       return new Promise(() => {});
     });
-    await Promise.race([updateJob.run(second.id, dying), stopped.promise]);
+    await Promise.race([stepJob(updateJob, second.id, dying), stopped.promise]);
     for (let round = 0; round < 6; round += 1, clock.ms += 5000)
-      for (const { id } of await healthy.runs.active()) await updateJob.run(id, healthy);
+      for (const { id } of await healthy.store.runs.active()) await stepJob(updateJob, id, healthy);
     clock.ms = NOW_MS;
     expect([moment, ...(await statesOf(healthy))]).toEqual([moment, 'superseded', 'notified']);
   }
@@ -358,9 +360,9 @@ test('a start that may have left stays a question if a later export is refused',
   const target = { kind: 'github', dispatch } as unknown as DeploymentApi;
   const context = processOf(target, platform());
   const begun: UpdateRun = { ...first, state: 'notifying' };
-  for (const update of [begun, second]) await context.runs.accept(update);
+  for (const update of [begun, second]) await context.store.runs.accept(update);
   const intent = JSON.stringify({ token: 'of a process that died', sinceMs: NOW_MS });
-  await redis.client.hset(keys.run(first.id), `call:${dispatchStep(begun)}`, intent);
+  await redis.client.hset(keys.run(first.id), `call:${startStep(begun)}`, intent);
   const refusing = { kind: 'webhook', includeLink: true, send: async () => ({ kind: 'refused', text: '' }) };
   await stepAll(processOf(refusing as unknown as DeploymentApi, platform()), second);
   clock.ms += 13_000;
@@ -371,11 +373,11 @@ test('a start that may have left stays a question if a later export is refused',
 
 test('an update that was superseded before it was sent again is not replaced by one that is refused', async () => {
   const taking = processOf(receiver(() => 'delivered').target, platform());
-  for (const update of [first, second]) await taking.runs.accept(update);
-  await updateJob.run(first.id, taking);
-  const load = async () => (await taking.runs.load(first.id, updateRun)) ?? expect.fail('no update');
-  const again = changes.again(await load(), first.by, first.attemptAtMs + 500);
-  await taking.runs.resume(again ?? expect.fail('no change'));
+  for (const update of [first, second]) await taking.store.runs.accept(update);
+  await stepJob(updateJob, first.id, taking);
+  const load = async () => (await taking.store.runs.load(first.id, updateRun)) ?? expect.fail('no update');
+  const again = updateTransitions.again(await load(), first.by, first.attemptAtMs + 500);
+  await taking.store.runs.resume(again ?? expect.fail('no change'));
   const refusing = { kind: 'webhook', includeLink: true, send: async () => ({ kind: 'refused', text: '' }) };
   const context = processOf(refusing as unknown as DeploymentApi, platform());
   await stepAll(context, second, first, first);
@@ -388,16 +390,16 @@ test('an attempt that was not sent does not hide which version took the place of
   const context = processOf(receiver(() => 'delivered').target, platform());
   for (const update of [first, second]) {
     const versioned: UpdateRun = { ...update, version: update.jobId };
-    await context.runs.accept(versioned);
+    await context.store.runs.accept(versioned);
   }
   await stepAll(context, first, second, first);
-  const load = async () => (await context.runs.load(first.id, updateRun)) ?? expect.fail('no update');
+  const load = async () => (await context.store.runs.load(first.id, updateRun)) ?? expect.fail('no update');
   const replaced = /^Replaced on production by se_2/;
   expect(updateMessages(await load())[0]?.message.text).toMatch(replaced);
-  const again = changes.again(await load(), first.by, second.attemptAtMs + 500);
-  await context.runs.resume(again ?? expect.fail('no change'));
+  const again = updateTransitions.again(await load(), first.by, second.attemptAtMs + 500);
+  await context.store.runs.resume(again ?? expect.fail('no change'));
   // The third was asked for later, and the deployment refuses it.
-  await context.runs.accept(third);
+  await context.store.runs.accept(third);
   const refusing = { kind: 'webhook', includeLink: true, send: async () => ({ kind: 'refused', text: '' }) };
   await stepAll(processOf(refusing as unknown as DeploymentApi, platform()), third, first, first);
   expect((await load()).ending).toEqual({ kind: 'superseded' });
@@ -408,15 +410,18 @@ test('trouble on our side is shown by the schedule, and its message goes with it
   const { target } = receiver(() => 'delivered');
   const context = processOf(target, platform());
   const schedule = anExportSchedule();
-  await context.runs.accept(schedule);
+  await context.store.runs.accept(schedule);
   const scheduled: UpdateRun = { ...first, schedule: schedule.id };
-  await context.runs.accept(scheduled);
+  await context.store.runs.accept(scheduled);
   await updateJob.giveUp?.(first.id, context, 'a1b2c3');
+  await stepJob(updateJob, first.id, context);
   expect(await redis.client.hget(keys.run(schedule.id), 'wakes')).not.toBeNull();
-  const load = () => context.runs.load(first.id, updateRun);
+  const load = () => context.store.runs.load(first.id, updateRun);
   const broken = (await load()) ?? expect.fail('no update');
-  await context.runs.resume(changes.again(broken, broken.by, NOW_MS) ?? expect.fail('no change'));
-  await updateJob.run(first.id, context);
+  await context.store.runs.resume(
+    updateTransitions.again(broken, broken.by, NOW_MS) ?? expect.fail('no change'),
+  );
+  await stepJob(updateJob, first.id, context);
   const messages = updateMessages((await load()) ?? expect.fail('no update'));
   const trouble = messages.find(({ key }) => key === `${first.id}.trouble.1`);
   expect(trouble).toMatchObject({ retracted: true, replacedBy: `${first.id}.line.2` });
@@ -428,12 +433,12 @@ test('a workflow that GitHub did not take for an hour was not refused', async ()
   const error = new GithubError('dispatch', false, { ...failed, retryAfterMs: undefined });
   const target = { kind: 'github', dispatch: () => Promise.reject(error) } as unknown as DeploymentApi;
   const context = processOf(target, platform());
-  await context.runs.accept(first);
-  await updateJob.run(first.id, context);
+  await context.store.runs.accept(first);
+  await stepJob(updateJob, first.id, context);
   clock.ms += 61 * MINUTE_MS;
-  for (let step = 0; step < 2; step += 1) await updateJob.run(first.id, context);
+  for (let step = 0; step < 2; step += 1) await stepJob(updateJob, first.id, context);
   clock.ms = NOW_MS;
-  const run = await context.runs.load(first.id, updateRun);
+  const run = await context.store.runs.load(first.id, updateRun);
   expect(run?.ending).toEqual({ kind: 'gaveUp', reason: 'ECONNREFUSED' });
 });
 
@@ -448,7 +453,7 @@ test('a repeated webhook has the same body, whenever a process froze that goes o
     const { target, webhooks } = receiver(() => (webhooks.length === 1 ? 'retry' : 'delivered'));
     const docs = platform();
     const healthy = processOf(target, docs);
-    await healthy.runs.accept(first);
+    await healthy.store.runs.accept(first);
     let commands = 0;
     const [stopped, thawed] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
     const frozen = processOf(target, docs, () => {
@@ -456,15 +461,15 @@ test('a repeated webhook has the same body, whenever a process froze that goes o
       if (commands === moment) stopped.resolve();
       return commands === moment ? thawed.promise : undefined;
     });
-    const stepping = updateJob.run(first.id, frozen);
+    const stepping = stepJob(updateJob, first.id, frozen);
     await Promise.race([stepping, stopped.promise]);
-    await updateJob.run(first.id, healthy);
+    await stepJob(updateJob, first.id, healthy);
     thawed.resolve();
     await stepping;
     clock.ms += MINUTE_MS;
-    await updateJob.run(first.id, healthy);
+    await stepJob(updateJob, first.id, healthy);
     clock.ms = NOW_MS;
-    expect((await healthy.runs.load(first.id, updateRun))?.state).toBe('notified');
+    expect((await healthy.store.runs.load(first.id, updateRun))?.state).toBe('notified');
     expect([moment, ...bodiesById(webhooks)]).toEqual([moment, 1]);
   }
 });
@@ -476,14 +481,14 @@ test.each([
   const { target, webhooks } = receiver(() => 'retry');
   const docs = platform(lifeMs);
   const context = processOf(target, docs);
-  await context.runs.accept(first);
+  await context.store.runs.accept(first);
   for (let steps = 0, waitMs: number | undefined = 0; waitMs !== undefined && steps < 400; steps += 1) {
-    waitMs = await updateJob.run(first.id, context);
+    waitMs = await stepJob(updateJob, first.id, context);
     clock.ms += waitMs ?? 0;
     // Redis goes by its own time.
     if (waitMs && clock.ms > (await ends(context))) await dropLinks();
   }
-  const run = await context.runs.load(first.id, updateRun);
+  const run = await context.store.runs.load(first.id, updateRun);
   expect(run?.ending).toEqual({ kind: 'gaveUp', reason });
   expect(clock.ms - NOW_MS).toBeGreaterThan(58 * MINUTE_MS);
   expect(bodiesById(webhooks).every((bodies) => bodies === 1)).toBe(true);
@@ -491,7 +496,8 @@ test.each([
   clock.ms = NOW_MS;
 });
 
-const ends = async ({ runs }: JobContext) => (await runs.load(first.id, updateRun))?.linkEndsAtMs ?? Infinity;
+const ends = async ({ store: { runs } }: JobContext) =>
+  (await runs.load(first.id, updateRun))?.linkEndsAtMs ?? Infinity;
 const dropLinks = async () => {
   for (const key of await redis.client.keys('{docket}:link:*')) await redis.client.del(key);
 };
@@ -500,15 +506,16 @@ test('a schedule is due if its message changes, not at each step of a month of f
   const { target } = receiver(() => 'delivered');
   const context = processOf(target, platform());
   const schedule = anExportSchedule();
-  await context.runs.accept(schedule);
+  await context.store.runs.accept(schedule);
   const scheduled: UpdateRun = { ...first, schedule: schedule.id };
-  await context.runs.accept(scheduled);
+  await context.store.runs.accept(scheduled);
   const wakes = async () => Number((await redis.client.hget(keys.run(schedule.id), 'wakes')) ?? 0);
-  await updateJob.run(first.id, context);
+  await stepJob(updateJob, first.id, context);
   const shown = await wakes();
   expect(shown).toBeGreaterThan(0);
-  for (let hour = 0; hour < 3; hour += 1, clock.ms += 55 * MINUTE_MS) await updateJob.run(first.id, context);
+  for (let hour = 0; hour < 3; hour += 1, clock.ms += 55 * MINUTE_MS)
+    await stepJob(updateJob, first.id, context);
   clock.ms = NOW_MS;
-  expect((await context.runs.load(first.id, updateRun))?.renewal).toBe(2);
+  expect((await context.store.runs.load(first.id, updateRun))?.renewal).toBe(2);
   expect(await wakes()).toBe(shown);
 });

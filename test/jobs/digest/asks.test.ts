@@ -62,8 +62,10 @@ describe('the digest after one says of what was asked under that', () => {
       }),
     );
     const context = {
-      runs: { loadAll: async (ids: string[]) => threads.filter(({ id }) => ids.includes(id)) },
-      figures: { asks: async () => threads.map(({ id }) => id) },
+      store: {
+        runs: { loadAll: async (ids: string[]) => threads.filter(({ id }) => ids.includes(id)) },
+        figures: { asks: async () => threads.map(({ id }) => id) },
+      },
     } as unknown as JobContext;
     const followUps = await loadFollowUps(run, [], readers, context);
     return message(followUpLines({ ...run, followUps })).text;

@@ -32,7 +32,7 @@ const weekly = (changes: Partial<Parameters<typeof newFiguresRun>[0]> = {}) =>
   );
 
 const load = async ({ context }: DigestWorld, { id }: FiguresRun) => {
-  const run = await context.runs.load(id, figuresRun);
+  const run = await context.store.runs.load(id, figuresRun);
   if (run === undefined) throw new Error('the record is gone');
   return run;
 };
@@ -46,7 +46,7 @@ async function collect(world: DigestWorld, run: FiguresRun, maxMs?: number): Pro
 
 /** The stored pages of a run, by path. */
 const pagesOf = async ({ context }: DigestWorld, run: FiguresRun) =>
-  (await comparePages(context.figures.pages(run, run.range)))
+  (await comparePages(context.store.figures.pages(run, run.range)))
     .map(({ path, human, ai }) => ({ path, human, ai }))
     .toSorted((one, other) => (one.path < other.path ? -1 : 1));
 
@@ -57,7 +57,7 @@ describe('collecting the figures of a week', () => {
       const run = { ...weekly({ range: wantedRange, pages: false }), sinceMs: world.nowMs };
       await collectFigures(run, world.context);
       const ended = { state: 'ended' as const, requests: 9, ...changes };
-      await world.context.runs.saveStep({ ...(await load(world, run)), ...ended });
+      await world.context.store.runs.saveStep({ ...(await load(world, run)), ...ended });
       world.nowMs += HOUR_MS;
       await collectFigures({ ...run, sinceMs: world.nowMs }, world.context);
       return (await load(world, run)).state;
@@ -79,7 +79,7 @@ describe('collecting the figures of a week', () => {
   ])('a person waits for a platform that answers %i (%s) for %i minutes', async (status, kind, minutes) => {
     const world = await digestWorld(redis.client, MONDAY);
     // Its limits follow Redis' clock, which no test moves.
-    Object.assign(world.context.rateLimiter, { hold: async () => {} });
+    Object.assign(world.context.store.rateLimiter, { hold: async () => {} });
     world.platform.wire.order(() => true, { kind: 'answer', status }, Infinity);
     const run = await collect(world, weekly({ urgent: true }));
     expect(run).toMatchObject({ state: 'ended', pollFailure: { kind, status } });
@@ -89,7 +89,7 @@ describe('collecting the figures of a week', () => {
   test('after an hour of waiting for our own limit, one failure is not the end', async () => {
     const world = await digestWorld(redis.client, MONDAY);
     const waits = [0, 0, HOUR_MS];
-    Object.assign(world.context.rateLimiter, { takeSlot: async () => waits.shift() ?? 0 });
+    Object.assign(world.context.store.rateLimiter, { takeSlot: async () => waits.shift() ?? 0 });
     let requests = 0;
     world.platform.wire.order(() => ++requests === 3, { kind: 'answer', status: 503 }, 1);
     const old = { from: '2026-08-03', to: '2026-08-10' };
@@ -104,7 +104,7 @@ describe('collecting the figures of a week', () => {
     perRequest = 2,
   ) {
     const world = await digestWorld(redis.client, MONDAY);
-    const docs = world.context.docs('acme');
+    const docs = world.context.platform.docs('acme');
     if (docs === undefined) throw new Error('no client');
     const odd: DocsApi = {
       ...docs,
@@ -115,7 +115,7 @@ describe('collecting the figures of a week', () => {
         return { totals: { ...totals, total: 1 }, views, leftOut: part.length - views.length, hasMore };
       },
     };
-    Object.assign(world.context, { docs: () => odd });
+    Object.assign(world.context.platform, { docs: () => odd });
     const run = await collect(world, weekly({ spans: [range] }));
     expect(run).toMatchObject({ state: 'ended', pages: { isComplete: true } });
     return { counts: run.spans[0]?.counts, pages: await pagesOf(world, run) };
@@ -140,19 +140,19 @@ describe('collecting the figures of a week', () => {
     const world = await digestWorld(redis.client, MONDAY);
     let asked = 0;
     const docs = {
-      ...world.context.docs('acme'),
+      ...world.context.platform.docs('acme'),
       async getSearches() {
         asked += 1;
         if (asked > pages) throw new DocsApiError('getSearches', kind, { happened: 'no', what: kind });
         return { searches: [{ searchQuery: 'sso', hits: 50 }], nextCursor: 'next' };
       },
     } as unknown as DocsApi;
-    Object.assign(world.context, { docs: () => docs });
+    Object.assign(world.context.platform, { docs: () => docs });
     expect((await collect(world, weekly({ readers: true, pages: false }))).readers?.done).toContain(
       'searches',
     );
     expect(asked).toBe(pages + 1);
-    expect(await world.context.support.isMissing('analytics:T0ACME:acme:searches')).toBe(isMissing);
+    expect(await world.context.store.support.isMissing('analytics:T0ACME:acme:searches')).toBe(isMissing);
   });
 
   test('odd numbers become whole ones', async () => {

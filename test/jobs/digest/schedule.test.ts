@@ -14,7 +14,7 @@ import { alertMessage } from '../../../src/jobs/digest/schedule/view.ts';
 import type { OutboxMessage } from '../../../src/slack/outbox.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
-import { jobContext } from '../../support/jobs/world.ts';
+import { jobContext, stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -28,11 +28,11 @@ test('whose owner may no longer set up digests is paused, posts nothing, and tel
     outbox: { publish: async (_team, one) => void published.push(one) },
   });
   const schedule = aSchedule();
-  await context.runs.accept(schedule);
-  await scheduleJob.run(schedule.id, context);
-  const stored = await context.runs.load(schedule.id, scheduleRun);
+  await context.store.runs.accept(schedule);
+  await stepJob(scheduleJob, schedule.id, context);
+  const stored = await context.store.runs.load(schedule.id, scheduleRun);
   expect(stored).toMatchObject({ state: 'paused', pausedBy: 'permission' });
-  expect(await context.runs.activeOf(editionRun, 'digest', 'T0ACME')).toEqual([]);
+  expect(await context.store.runs.activeOf(editionRun, 'digest', 'T0ACME')).toEqual([]);
   expect(published.map(({ place }) => place)).toEqual([{ user: 'U0ANA' }]);
 });
 

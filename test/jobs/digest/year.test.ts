@@ -3,7 +3,7 @@ import { editionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { scheduleJob } from '../../../src/jobs/digest/schedule/job.ts';
 import { earliestSafe } from '../../../src/jobs/digest/weeks.ts';
 import { aSchedule } from '../../support/jobs/digest/builders.ts';
-import { jobContext } from '../../support/jobs/world.ts';
+import { jobContext, stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -32,16 +32,16 @@ test.each(
     outbox: { deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }) },
   });
   const schedule = aSchedule({ timetable, state: 'testing', sinceMs: START_MS, nextAtMs: START_MS });
-  await context.runs.accept(schedule);
+  await context.store.runs.accept(schedule);
   const digests: { atMs: number; week: string; from: string; to: string }[] = [];
   while (nowMs < END_MS) {
-    const inMs = (await scheduleJob.run(schedule.id, context)) ?? Infinity;
-    const begun = await context.runs.activeOf(editionRun, 'digest', 'T0ACME');
+    const inMs = (await stepJob(scheduleJob, schedule.id, context)) ?? Infinity;
+    const begun = await context.store.runs.activeOf(editionRun, 'digest', 'T0ACME');
     for (const run of begun) {
       digests.push({ atMs: nowMs, week: run.week ?? '', ...run.range });
       expect(run.late).toBeUndefined();
-      const saved = await context.runs.saveStep({ ...run, state: 'ended', ended: { why: 'done' } });
-      if (saved) await context.runs.markIdle(saved.run, true);
+      const saved = await context.store.runs.saveStep({ ...run, state: 'ended', ended: { why: 'done' } });
+      if (saved) await context.store.runs.markIdle(saved.run, true);
     }
     if (begun.length === 0) nowMs += Math.max(1, Math.min(inMs, END_MS - nowMs));
   }

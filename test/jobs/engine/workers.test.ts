@@ -3,6 +3,7 @@ import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import type { Job } from '../../../src/jobs/engine/job.ts';
 import { createQueues, type Queues } from '../../../src/jobs/engine/queue.ts';
 import { createWorkers, type SweeperParts, startSweeper } from '../../../src/jobs/engine/workers.ts';
+import { wait } from '../../../src/runtime/later.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createDueStore } from '../../../src/store/due.ts';
 import { keys } from '../../../src/store/keys.ts';
@@ -70,7 +71,7 @@ const workTwice = (first: () => unknown = () => {}) =>
   work(async () => {
     if (steps.length > 1) return undefined;
     await first();
-    return 600_000;
+    return wait(600_000);
   });
 
 const enqueue = (id: string, job = 'export') => queues.enqueue('docs-export', job, id);
@@ -130,7 +131,7 @@ test('errors with good attempts between them do not add up', async () => {
   work(async () => {
     if (steps.length === 40) return undefined;
     if (steps.length % 2 === 0) throw new Error('now and then');
-    return 1;
+    return wait(1);
   });
   await enqueue('flaky');
   await expect.poll(() => steps.length).toBe(40);
@@ -151,7 +152,7 @@ test('a sweep that fails, or a run that cannot be woken, is reported, and the ot
   await createRunStore(connection).markDue('export', 'broken');
   await connection.zadd(keys.activeRuns(), 1, 'export broken');
   await accept('r1');
-  work(async () => 20_000);
+  work(async () => wait(20_000));
   let sweeps = 0;
   const log = sweep({
     wake: ({ id }) => (id === 'r1' ? enqueue(id) : Promise.reject(new Error('cannot be woken'))),

@@ -16,7 +16,7 @@ import { NOW_MS } from '../../support/builders.ts';
 import { anEnding, aRun } from '../../support/jobs/export/builders.ts';
 import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
 import { aSiteUpdate } from '../../support/jobs/site/builders.ts';
-import { type JobContextParts, jobContext } from '../../support/jobs/world.ts';
+import { type JobContextParts, jobContext, stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -33,15 +33,15 @@ async function given(changes: Partial<ExportSchedule> = {}, parts: JobContextPar
     },
   });
   const { id } = anExportSchedule(changes);
-  await context.runs.accept(anExportSchedule(changes));
-  const stored = () => context.runs.load(id, exportSchedule);
+  await context.store.runs.accept(anExportSchedule(changes));
+  const stored = () => context.store.runs.load(id, exportSchedule);
   return {
     context,
     published,
     stored,
-    exports: () => context.runs.activeOf(exportRun, 'export', 'T0ACME'),
+    exports: () => context.store.runs.activeOf(exportRun, 'export', 'T0ACME'),
     async step() {
-      await exportScheduleJob.run(id, context);
+      await stepJob(exportScheduleJob, id, context);
       return stored();
     },
   };
@@ -58,19 +58,24 @@ test('an update makes the schedules of its project due, once if its last step is
     daily: {},
   };
   for (const [id, changes] of Object.entries(others))
-    await context.runs.accept(anExportSchedule({ id, ...changes }));
+    await context.store.runs.accept(anExportSchedule({ id, ...changes }));
   const update = aSiteUpdate({ state: 'watching', statusId: 'st_1' });
-  await context.runs.accept(update);
-  const failing = { ...context.runs, saveStep: () => Promise.reject(new Error('killed')) };
-  await expect(siteJob.run(update.id, { ...context, runs: failing })).rejects.toThrow('killed');
-  await step();
-  expect((await stored())?.nextAtMs).toBeGreaterThan(NOW_MS);
-  await siteJob.run(update.id, context);
-  await step();
+  await context.store.runs.accept(update);
+  const killed = () => Promise.reject(new Error('killed'));
+  const failing = { ...context.store.runs, saveStep: killed };
+  const stores = { ...context, store: { ...context.store, runs: failing } };
+  await expect(stepJob(siteJob, update.id, stores)).rejects.toThrow('killed');
+  await expect(stepJob(siteJob, update.id, { ...context, sendEvent: killed })).rejects.toThrow('killed');
+  // The end is saved, and its event is sent by the next step, and by each process that does not know of it.
+  for (let times = 0; times < 2; times += 1) {
+    context.published.clear();
+    await stepJob(siteJob, update.id, context);
+    await step();
+  }
   expect(await exports()).toHaveLength(1);
   expect((await stored())?.nextAtMs).toBeGreaterThan(NOW_MS);
   for (const id of Object.keys(others))
-    expect((await context.runs.loadWithInbox(id, exportSchedule))?.inbox).toEqual([]);
+    expect((await context.store.runs.loadWithInbox(id, exportSchedule))?.inbox).toEqual([]);
 });
 
 test('a change of the time loses no update that waits for the export before it', () => {
@@ -102,7 +107,7 @@ describe('at the due time', () => {
     expect(await exports()).toEqual([]);
     const taken = paused && changeSchedule(paused, 'takeOver', BEN, NOW_MS);
     if (taken === undefined) throw new Error('nobody can take over');
-    await context.runs.resume(taken);
+    await context.store.runs.resume(taken);
     expect(await step()).toMatchObject({ state: 'active', owner: BEN, nextAtMs: expect.any(Number) });
     expect(published.get('left.U0ANA')?.message.text).toContain('ben took over');
   });
@@ -119,7 +124,7 @@ test('a process that dies after it accepted an export accepts no second one', as
   dies = false;
   const [run] = await exports();
   if (run === undefined) throw new Error('no export');
-  await context.runs.saveStep({ ...run, state: 'ended', ending: anEnding.done }, { release: true });
+  await context.store.runs.saveStep({ ...run, state: 'ended', ending: anEnding.done }, { release: true });
   nowMs += 60_000;
   expect(await step()).toMatchObject({ latest: { dueAtMs: NOW_MS, run: run.id, ending: 'done' } });
   expect(await exports()).toHaveLength(1);
@@ -135,13 +140,13 @@ test('each export notifies each deployment once, also if the process dies in bet
   await step();
   const [run] = await exports();
   if (run === undefined) throw new Error('no export');
-  await context.runs.saveStep({ ...run, jobId: 'se_1', state: 'ended', ending: anEnding.done });
+  await context.store.runs.saveStep({ ...run, jobId: 'se_1', state: 'ended', ending: anEnding.done });
   await expect(step()).rejects.toThrow('it died');
   expect((await step())?.exported?.updates).toMatchObject([
     { deployment: 'production', state: 'accepted' },
     { deployment: 'staging', state: 'accepted' },
   ]);
-  const updates = await context.runs.activeOf(updateRun, 'deployment', 'T0ACME');
+  const updates = await context.store.runs.activeOf(updateRun, 'deployment', 'T0ACME');
   // Those of the same millisecond are in any order.
   expect(updates.map(({ deployment, by, jobId }) => [deployment, by.id, jobId]).toSorted()).toEqual([
     ['production', 'U0ANA', 'se_1'],
@@ -149,14 +154,14 @@ test('each export notifies each deployment once, also if the process dies in bet
   ]);
   // The message follows each of them.
   for (const update of updates)
-    await context.runs.saveStep({ ...update, state: 'notified', notifiedAtMs: NOW_MS });
+    await context.store.runs.saveStep({ ...update, state: 'notified', notifiedAtMs: NOW_MS });
   expect((await step())?.exported?.updates.map(({ state }) => state)).toEqual(['notified', 'notified']);
 });
 
 test('links go to the owner alone since the settings say so, also for a schedule from before', async () => {
   const { step, exports } = await given({ privately: false }, { linksTo: 'requester' });
   await step();
-  expect(await exports()).toMatchObject([{ privately: true, requester: { id: 'U0ANA' } }]);
+  expect(await exports()).toMatchObject([{ privately: true, by: { id: 'U0ANA' } }]);
 });
 
 test.each<[string, Partial<ExportRun>, boolean]>([
@@ -167,7 +172,10 @@ test.each<[string, Partial<ExportRun>, boolean]>([
 ])('an export that runs %s serves only if everybody here gets its link', async (_, where, serves) => {
   const { step, published, exports, context } = await given();
   const other = scheduledExport(anExportSchedule(), NOW_MS, { links: 'thread', now: () => NOW_MS });
-  await context.runs.accept({ ...other, id: 'e0ther', schedule: undefined, ...where }, { claimMs: 60_000 });
+  await context.store.runs.accept(
+    { ...other, id: 'e0ther', schedule: undefined, ...where },
+    { claimMs: 60_000 },
+  );
   const { latest } = (await step()) ?? {};
   expect(latest).toMatchObject({ joined: serves, run: serves ? 'e0ther' : other.id });
   expect(await exports()).toHaveLength(serves ? 1 : 2);
@@ -183,7 +191,7 @@ test.each([
   const schedule = anExportSchedule({ timetable, nextAtMs: 8.64e15 });
   const begun = scheduledExport(schedule, 0, { links: 'thread', now: () => NOW_MS - 1000 });
   const { step, context } = await given(byUpdate ? { timetable } : exportNow(schedule, NOW_MS));
-  await context.runs.accept(begun, { claimMs: 60_000 });
+  await context.store.runs.accept(begun, { claimMs: 60_000 });
   expect((await step())?.latest?.joined || undefined).toBe(joined);
 });
 
@@ -193,7 +201,7 @@ test.each([
 ])('a schedule with an open question about an export %s', async (_, joined, started) => {
   const latest = { dueAtMs: NOW_MS - 86_400_000, run: 'other', joined, state: 'unclear' } as const;
   const { step, exports, context } = await given({ latest });
-  await context.runs.accept(aRun({ id: 'other', state: 'unknown' }));
+  await context.store.runs.accept(aRun({ id: 'other', state: 'unknown' }));
   await step();
   expect((await exports()).filter(({ id }) => id !== 'other')).toHaveLength(started);
 });
@@ -203,7 +211,7 @@ test('a channel that takes no message any more is named to the owner, and counts
   await step();
   const [run] = await exports();
   if (run === undefined) throw new Error('no export');
-  await context.runs.saveStep({ ...run, state: 'ended', ending: anEnding.noPlace });
+  await context.store.runs.saveStep({ ...run, state: 'ended', ending: anEnding.noPlace });
   expect(await step()).toMatchObject({ failures: 1, latest: { ending: 'noPlace' } });
   expect([...published].find(([key]) => key.startsWith('no-place'))?.[1].place).toEqual({ user: 'U0ANA' });
 });

@@ -5,7 +5,7 @@ import { exportSchedule } from '../../../src/jobs/export-schedule/record.ts';
 import type { Timetable } from '../../../src/jobs/schedule/timetable.ts';
 import { anEnding } from '../../support/jobs/export/builders.ts';
 import { anExportSchedule } from '../../support/jobs/export-schedule/builders.ts';
-import { jobContext } from '../../support/jobs/world.ts';
+import { jobContext, stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -82,7 +82,7 @@ test('a year of 20 schedules in ten zones, with three outages, misses and double
       deliveryState: async () => ({ kind: 'shown', channel: 'C0DOCS', ts: '1.1' }),
     },
   });
-  const { runs } = context;
+  const { runs } = context.store;
   const schedules = TIMETABLES.map((timetable, index) =>
     anExportSchedule({
       ...{ id: `schedule-${index}`, site: `${index}.acme.com`, timetable },
@@ -97,7 +97,7 @@ test('a year of 20 schedules in ten zones, with three outages, misses and double
     const [id, dueMs] = [...nextMs].reduce((first, one) => (one[1] < first[1] ? one : first));
     nowMs = runsAt(Math.max(nowMs, dueMs));
     if (nowMs >= END_MS) break;
-    const inMs = (await exportScheduleJob.run(id, context)) ?? Infinity;
+    const inMs = (await stepJob(exportScheduleJob, id, context)) ?? Infinity;
     const begun = await runs.activeOf(exportRun, 'export', 'T0ACME');
     for (const run of begun) {
       const { latest } = (await runs.load(id, exportSchedule)) ?? {};

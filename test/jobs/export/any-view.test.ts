@@ -58,11 +58,11 @@ describe('whatever a record holds', () => {
   );
 
   test('nobody is mentioned but whoever asked or wanted to be notified, in endings and questions', () => {
-    always(({ key, message: { text, blocks } }, { requester, watchers }) => {
+    always(({ key, message: { text, blocks } }, { by, watchers }) => {
       const told = key.includes('.end.') || key.includes('.question.');
-      const allowed = told ? [requester, ...watchers].map(({ id }) => id) : [];
+      const allowed = told ? [by, ...watchers].map(({ id }) => id) : [];
       expect(allowed).toEqual(expect.arrayContaining(notifiedBy(text, blocks as unknown as Block[])));
-      const mentions = [requester, ...watchers].map(({ id }) => `<@${id}>`);
+      const mentions = [by, ...watchers].map(({ id }) => `<@${id}>`);
       const ours = mentions
         .reduce((rest, mention) => rest.replaceAll(mention, ''), text)
         .replace(/<!date\^\d+\^[^|<>]+\|[^|<>]+>/g, '');
@@ -87,7 +87,7 @@ describe('whatever a record holds', () => {
           if (!buttonsIn(message.blocks).some(({ url }) => url?.startsWith(LINK))) continue;
           expect(done?.expired && done.linkEndsAtMs !== undefined).not.toBe(true);
           expect(key).toMatch(done?.privately ? /\.private\./ : /\.end\.|\.card(?:\.dm)?$/);
-          if (done?.privately) expect(place).toEqual({ user: run.requester.id });
+          if (done?.privately) expect(place).toEqual({ user: run.by.id });
         }
       }),
       { numRuns: 1000 },

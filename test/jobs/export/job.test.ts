@@ -1,9 +1,8 @@
 import { beforeEach, expect, test } from 'vitest';
-import { transitions } from '../../../src/commands/export/buttons.ts';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { DocsApiError, type DocsApiErrorKind } from '../../../src/docs-api/errors.ts';
 import type { JobContext } from '../../../src/jobs/engine/context.ts';
-import { type ExportRun, jobAlias } from '../../../src/jobs/export/record.ts';
+import { type ExportRun, exportTransitions, jobAlias } from '../../../src/jobs/export/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { anExportJob } from '../../support/jobs/export/builders.ts';
 import { createExportWorld, HOUR_MS } from '../../support/jobs/export/world.ts';
@@ -17,9 +16,9 @@ beforeEach(() => {
 
 const unclear = () => world.given({ state: 'unknown', jobId: undefined, startedAtMs: undefined });
 /** The platform answers the first start late. */
-async function answersLate(run: ExportRun, { callOnce }: JobContext) {
+async function answersLate(run: ExportRun, { calls }: JobContext) {
   const stored = (await world.stored(run)) ?? run;
-  await callOnce(stored, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));
+  await calls.callOnce(stored, 'start.1', 1000, async () => anExportJob({ jobId: 'se_late' }));
 }
 const TEXT =
   "It was unclear whether the export of docs.acme.com had started. It had: the platform's answer came late.";
@@ -54,7 +53,7 @@ test('a late answer that comes while the run becomes idle is taken at once', asy
     await answersLate(run, context);
     return world.runs.markIdle(...parts);
   };
-  await world.step(run, { ...context, runs: { ...world.runs, markIdle } });
+  await world.step(run, { ...context, store: { ...context.store, runs: { ...world.runs, markIdle } } });
   await expectWatched(run);
   expect(await world.runs.active()).toEqual([{ job: 'export', id: run.id }]);
 });
@@ -69,7 +68,7 @@ test('[Start again] starts nothing if the answer to the first start has come', a
     },
     getExport: async () => anExportJob(),
   });
-  const again = transitions.startAgain(run, { id: 'U0ANA', name: 'ana' }, NOW_MS);
+  const again = exportTransitions.startAgain(run, { id: 'U0ANA', name: 'ana' }, NOW_MS);
   await world.runs.resume(again as ExportRun, { claimMs: HOUR_MS });
   await answersLate(run, context);
   await world.step(run, context);

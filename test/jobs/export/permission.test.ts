@@ -5,6 +5,7 @@ import type { PermissionResult } from '../../../src/policy.ts';
 import { createAuditStore } from '../../../src/store/audit.ts';
 import { aLinkRun, anExportJob } from '../../support/jobs/export/builders.ts';
 import { createExportWorld, HOUR_MS } from '../../support/jobs/export/world.ts';
+import { stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -68,7 +69,7 @@ test.each<[string, PermissionResult, number, string | undefined]>([
 ])("a person's own link %s", async (_, verdict, made, text) => {
   const run = aLinkRun();
   await world.runs.accept(run, { deadlineMs: (await world.runs.timeMs()) + 10_000, claimMs: HOUR_MS });
-  await linkJob.run(run.id, contextWith(verdict));
+  await stepJob(linkJob, run.id, contextWith(verdict));
   expect(starts).toBe(made);
   expect(world.text(run, 'link')?.split('\n')[0]).toBe(text);
 });

@@ -1,14 +1,15 @@
 import { expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { DocsApiError } from '../../../src/docs-api/errors.ts';
+import { startStep } from '../../../src/jobs/operation/record.ts';
 import { startLimit } from '../../../src/jobs/site/feature.ts';
-import { siteJob, siteStartStep } from '../../../src/jobs/site/job.ts';
+import { siteJob } from '../../../src/jobs/site/job.ts';
 import { answerQuestion, type SiteRun, siteRun } from '../../../src/jobs/site/record.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { keys } from '../../../src/store/keys.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aPreview } from '../../support/jobs/site/builders.ts';
-import { jobContext } from '../../support/jobs/world.ts';
+import { jobContext, stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
@@ -17,9 +18,9 @@ const redis = redisForTests();
 async function steps(run: SiteRun, api: Partial<DocsApi>) {
   const docs = { keyId: 'key1', ...api } as DocsApi;
   const context = jobContext(redis.client, { docs: () => docs });
-  await context.runs.accept(run);
-  await siteJob.run(run.id, context);
-  return { context, saved: (await context.runs.load(run.id, siteRun)) ?? expect.fail('no run') };
+  await context.store.runs.accept(run);
+  await stepJob(siteJob, run.id, context);
+  return { context, saved: (await context.store.runs.load(run.id, siteRun)) ?? expect.fail('no run') };
 }
 
 test.each(['first', 'second'] as const)(
@@ -28,7 +29,7 @@ test.each(['first', 'second'] as const)(
     const open = aPreview({ state: 'unknown' });
     const run = attempt === 'first' ? open : answerQuestion(open, open.by, 'startAgain', NOW_MS);
     const result = JSON.stringify({ result: { statusId: 'st_late' } });
-    await redis.client.hset(keys.run(run.id), `call:${siteStartStep({ attempt: 1 })}`, result);
+    await redis.client.hset(keys.run(run.id), `call:${startStep({ attempt: 1 })}`, result);
     let starts = 0;
     const { saved } = await steps(run, {
       async previewBranch() {
@@ -55,6 +56,8 @@ test('if the platform limits one start, the others of its organization wait, too
     },
   });
   expect(saved).toMatchObject({ state: 'starting', pollFailure: { kind: 'limit' } });
-  const slotInMs = await context.rateLimiter.takeSlot(startLimit(true, undefined, 'key1'), { id: 'other' });
+  const slotInMs = await context.store.rateLimiter.takeSlot(startLimit(true, undefined, 'key1'), {
+    id: 'other',
+  });
   expect(slotInMs).toBeGreaterThan(50_000);
 });

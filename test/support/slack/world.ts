@@ -2,6 +2,7 @@ import { subscribe, unsubscribe } from 'node:diagnostics_channel';
 import type { Redis } from 'ioredis';
 import { pino } from 'pino';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
+import { orWait } from '../../../src/runtime/later.ts';
 import { defaultTiming } from '../../../src/runtime/timing.ts';
 import { createSlackApi } from '../../../src/slack/client.ts';
 import { createDelivery } from '../../../src/slack/delivery.ts';
@@ -12,6 +13,10 @@ import { createThreadStore } from '../../../src/store/threads.ts';
 import { createValueStores } from '../../../src/store/values.ts';
 import type { TestRedis } from '../redis.ts';
 import { aMessage } from '../store/builders.ts';
+
+/** Returns a delivery that returns in how many milliseconds it is due again; undefined once the message is shown. */
+export const pausesOf = (deliver: ReturnType<typeof createDelivery>) => async (key: string) =>
+  (await orWait(deliver(key)))?.inMs;
 
 /** Deliveries to the stand-in Slack; `clock` is that of the process which delivers, ahead of Slack's. */
 export async function createDeliveryWorld({ client: redis }: TestRedis, clock = { aheadMs: 0 }) {
@@ -26,43 +31,46 @@ export async function createDeliveryWorld({ client: redis }: TestRedis, clock = 
   /** How long the next mark before a call takes. */
   let markMs = 0;
 
-  const deliver = createDelivery({
-    slack: createSlackApi({
-      token: slack.tokens.bot,
-      apiUrl: slack.apiUrl,
-      timing: { ...defaultTiming, slackCallMs: 5000 },
+  const deliver = pausesOf(
+    createDelivery({
+      slack: createSlackApi({
+        token: slack.tokens.bot,
+        apiUrl: slack.apiUrl,
+        timing: { ...defaultTiming, slackCallMs: 5000 },
+        log: pino({ level: 'silent' }),
+        monotonicMs: () => performance.now() + clock.aheadMs,
+        onCall: () => {},
+      }),
+      messages: {
+        ...messages,
+        async save(...args) {
+          const saved = await messages.save(...args);
+          clock.aheadMs += markMs;
+          markMs = 0;
+          return saved;
+        },
+      },
+      links: createValueStores(redis).links,
+      people: createValueStores(redis).people,
+      threads: createThreadStore(redis),
+      rateLimiter: {
+        ...rateLimiter,
+        async awaitSlot(of, request) {
+          const taken = rateLimiter.awaitSlot(of, request);
+          await taken.catch(() => {});
+          const here = stop;
+          stop = undefined;
+          here?.reached();
+          await here?.until;
+          return taken;
+        },
+      },
+      now: () => Date.now() + clock.aheadMs,
+      random: () => 0.5,
+      timing: { ...defaultTiming, postsPerMinute: 6000, editsPerMinute: 6000 },
       log: pino({ level: 'silent' }),
-      monotonicMs: () => performance.now() + clock.aheadMs,
-      onCall: () => {},
     }),
-    messages: {
-      ...messages,
-      async save(...args) {
-        const saved = await messages.save(...args);
-        clock.aheadMs += markMs;
-        markMs = 0;
-        return saved;
-      },
-    },
-    links: createValueStores(redis).links,
-    people: createValueStores(redis).people,
-    threads: createThreadStore(redis),
-    rateLimiter: {
-      ...rateLimiter,
-      async takeSlot(of, request) {
-        const waitMs = await rateLimiter.takeSlot(of, request);
-        const here = stop;
-        stop = undefined;
-        here?.reached();
-        await here?.until;
-        return waitMs;
-      },
-    },
-    now: () => Date.now() + clock.aheadMs,
-    random: () => 0.5,
-    timing: { ...defaultTiming, postsPerMinute: 6000, editsPerMinute: 6000 },
-    log: pino({ level: 'silent' }),
-  });
+  );
 
   return {
     slack,

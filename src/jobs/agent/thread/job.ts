@@ -1,39 +1,51 @@
+import { orWait, wait } from '../../../runtime/later.ts';
 import { noNames } from '../../../slack/markdown/inline.ts';
 import { findMentions, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { tsToMs } from '../../../slack/text.ts';
-import type { LoadedRun } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import type { JobContext } from '../../engine/context.ts';
-import { defineRunJob, idle, idleWithClaim, type StepResult, save, wait } from '../../engine/job.ts';
+import { defineRunJob, idle, idleWithClaim, type StepResult, save } from '../../engine/job.ts';
 import { lookupRetryMs } from '../../engine/polling.ts';
-import { loadCardState, reportPrivately } from '../../shared/report.ts';
+import { permitted } from '../../engine/waits.ts';
+import { awaitCard } from '../../shared/place.ts';
+import { reportPrivately } from '../../shared/report.ts';
 import { loadNames } from '../read-background.ts';
+import { auditChanges, auditOf } from './audit.ts';
 import { privateEnding, threadNeeds } from './ephemeral-view.ts';
-import { lookUpNamedJob, pollWhenDue } from './poll.ts';
-import { auditThread, saveChanges, showRest } from './publish.ts';
-import { type ThreadEvent, type ThreadRun, threadEvent, threadRun } from './record.ts';
-import { applyEvent, type EventContext } from './reducer.ts';
-import { beginSend, finishSend } from './send.ts';
-import { addEphemeral, endThread } from './transitions.ts';
+import { endThread } from './instructions.ts';
+import { openQuestion, postEphemeral, react } from './publish.ts';
+import { addEphemeral, type ThreadEvent, type ThreadRun, threadEvents, threadRun } from './record.ts';
+import { applyEvent, type EventContext } from './replies.ts';
+import { compact, retain } from './retain.ts';
+import { finishSend, nextSend } from './send.ts';
+import { follow, type Strand } from './strand.ts';
 import { cardKey, threadMessages } from './view.ts';
+import { isKnownJob, watch } from './watch.ts';
 
 /** Steps mostly wait for the platform, and a step that hangs must not delay other threads. */
 const CONCURRENCY = 200;
 
-/** Steps one followed thread from the request to its end: applies events, sends instructions, polls the job. */
-export const threadJob = defineRunJob<ThreadRun>({
+/** Steps one followed thread from the request to its end: takes events, sends instructions, polls the job. */
+export const threadJob = defineRunJob<ThreadRun, ThreadEvent>({
   name: 'agent-thread',
   queue: 'docs-agent',
   concurrency: CONCURRENCY,
   schema: threadRun,
   needs: threadNeeds.of,
-  messages: (run, { workspaceUrl }) => threadMessages(run, workspaceUrl()),
-  step(loaded, context) {
-    const { state } = loaded.run;
-    if (state === 'accepted') return authorize(loaded.run, context);
-    return state === 'postingCard' ? postCard(loaded.run, context) : follow(loaded, context);
+  messages: (run, { slack }) => threadMessages(run, slack.workspaceUrl()),
+  auditLine: auditOf,
+  events: threadEvents,
+  async beforeSave(before, next, context) {
+    await auditChanges(before, next.run, context);
+    return { ...next, run: compact(next.run) };
   },
-  giveUp: ({ run }, context, ref) => saveChanges(run, endThread(run, { why: 'broken', ref }), 0, context),
+  async step(run, context, events) {
+    if (run.state === 'accepted') return authorize(run, context);
+    if (run.state === 'postingCard') return postCard(run, context);
+    // After the end, the platform finishes its instructions, but they are no longer shown here.
+    return (await follow(STRANDS, run, context, events)) ?? (run.state === 'ended' ? idle : idleWithClaim);
+  },
+  giveUp: async (run, _, ref) => save(endThread(run, { why: 'broken', ref })),
 });
 
 /** Looks up the job, and checks the owner's permission unless it was checked when the request arrived. */
@@ -41,103 +53,96 @@ async function authorize(run: ThreadRun, context: JobContext): Promise<StepResul
   const { external, isPublic: isKnownPublic, channel } = run.asked;
   let next = run;
   if (external !== undefined) {
-    const verdict = await context.policy.check(run.owner.id, 'agent', { external });
-    if (verdict.kind === 'unknown') return wait(lookupRetryMs(context));
+    const verdict = await permitted(run.owner.id, 'agent', context, { external });
     const { id, name } = verdict.person;
     const owner = { id, name };
     if (verdict.kind === 'refused') {
-      await auditThread({ ...run, owner }, 'refused: not permitted', context);
       const ephemeral = { id: 'refused', to: id, kind: 'notPermitted' as const, about: verdict.contacts };
       return save(addEphemeral(endThread({ ...run, owner }, { why: 'refused' }), ephemeral));
     }
-    const isPublic = isKnownPublic || (await context.isPublic(channel));
+    const isPublic = isKnownPublic || (await context.slack.isPublic(channel));
     next = { ...run, owner, asked: { ...run.asked, isPublic } };
   }
-  const answer = await lookUpNamedJob(run, context);
-  if (typeof answer === 'number') return wait(answer);
-  if (answer === 'unknown') return save(endThread(next, { why: 'unknownJob' }));
-  await auditThread(next, 'accepted', context);
-  return save({ ...next, state: 'postingCard', sinceMs: context.now() });
+  if (!(await isKnownJob(run, context))) return save(endThread(next, { why: 'unknownJob' }));
+  return save({ ...next, state: 'postingCard', sinceMs: context.now() }, { audit: 'accepted' });
 }
 
 /** Posts the card first: if it cannot be posted, nothing is followed or sent. */
 async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult<ThreadRun>> {
-  const { now, threads } = context;
-  const card = await loadCardState(run, cardKey(run), context);
-  if (card.kind === 'waiting') return wait(card.inMs);
+  const card = await awaitCard(run, cardKey(run), context);
   if (card.kind === 'elsewhere') return save({ ...run, inDirectMessage: true });
-  if (card.kind === 'refused') {
-    await auditThread(run, `refused: ${card.code}`, context);
-    return save(endThread(run, { why: 'noPlace', code: card.code }));
-  }
+  if (card.kind === 'refused')
+    return save(endThread(run, { why: 'noPlace', code: card.code }), { audit: `refused: ${card.code}` });
   const { channel, ts } = card;
   const place = { channel, rootTs: run.inDirectMessage ? ts : (run.asked.rootTs ?? ts) };
   const claimed = { ...run, claim: threadClaim({ teamId: run.teamId, ...place }), place };
-  const holder = await threads.follow(claimed, { teamId: run.teamId, ...place });
+  const holder = await context.store.threads.follow(claimed, { teamId: run.teamId, ...place });
   if (holder !== undefined) return save(endThread(run, { why: 'taken' }));
-  return save({ ...claimed, state: 'following', sinceMs: now() });
+  return save({ ...claimed, state: 'following', sinceMs: context.now() });
 }
 
-/**
- * One step of a thread that follows a job, or no longer does: it sends before it polls. After the end, the platform
- * finishes its instructions, but they are no longer shown here.
- */
-async function follow({ run, inbox }: LoadedRun<ThreadRun>, context: JobContext) {
-  const answerIn = await finishSend(run, context);
-  if (typeof answerIn !== 'number') return answerIn;
-  // The call has not begun. What people did since then comes after it.
-  if (answerIn === 0) return wait(0);
-  const { thread, consumed } = await applyInbox(run, inbox, context);
-  const begun = await beginSend(thread, context);
-  if (typeof begun !== 'number') return saveChanges(run, begun, consumed, context);
-  if (consumed > 0) return saveChanges(run, thread, consumed, context);
+/** Takes what people did, and begins to send what they asked for, in one save. */
+const takeEvents: Strand = async (run, context, events) => {
+  const { thread, taken } = await applyEvents(run, events, context);
+  if (taken === 0) return events.length > 0 ? wait(lookupRetryMs(context)) : undefined;
+  const begun = await orWait(nextSend(thread, context));
+  return save(begun && 'id' in begun ? begun : thread, { taken });
+};
 
-  if (run.state === 'ended' && answerIn === Infinity) {
-    await context.threads.unfollow(run.teamId, run.id);
-    const message = privateEnding(run, context.limits.threadsPerPerson);
-    const report = message && { name: 'not-followed', userId: run.owner.id, message };
-    const reportIn = report ? await reportPrivately(run, report, context) : 0;
-    if (reportIn > 0) return wait(reportIn);
-  }
-  const restIn = await showRest(run, context);
-  if (typeof restIn !== 'number') return restIn;
-  const pollIn = await pollWhenDue(run, context);
-  if (typeof pollIn !== 'number') return pollIn;
-  const inboxIn = inbox.length > 0 ? lookupRetryMs(context) : Infinity;
-  const inMs = Math.min(answerIn, inboxIn, begun, restIn, pollIn);
-  if (inMs !== Infinity) return wait(inMs);
-  return run.state === 'ended' ? idle : idleWithClaim;
-}
+const beginSend: Strand = async (run, context) => {
+  const begun = await nextSend(run, context);
+  return begun && save(begun);
+};
 
-/** Applies entries in order, until one has an author who is not known yet. */
-async function applyInbox(run: ThreadRun, entries: readonly unknown[], context: JobContext) {
+/** An ended thread is no longer followed. If it never was, its owner reads why. */
+const closeEnded: Strand = async (run, context) => {
+  if (run.state !== 'ended' || run.instructions.some(({ state }) => state === 'sending')) return undefined;
+  await context.store.threads.unfollow(run.teamId, run.id);
+  const message = privateEnding(run, context.settings.limits.threadsPerPerson);
+  if (message) await reportPrivately(run, { name: 'not-followed', userId: run.owner.id, message }, context);
+  return undefined;
+};
+
+/** What a followed thread does, the most important first: it sends before it polls. */
+const STRANDS: readonly Strand[] = [
+  finishSend,
+  takeEvents,
+  beginSend,
+  closeEnded,
+  postEphemeral,
+  openQuestion,
+  react,
+  retain,
+  watch,
+];
+
+/** Applies events in order, until one has an author who is not known yet. */
+async function applyEvents(run: ThreadRun, events: readonly ThreadEvent[], context: JobContext) {
   let thread = run;
-  let consumed = 0;
-  for (const entry of entries) {
-    const { data: event, error: damage } = threadEvent.safeParse(entry);
-    const about = event && (await loadEventContext(event, context));
-    if (event && about === undefined) break;
-    // Neither a damaged event nor our own defect may stop the thread.
+  let taken = 0;
+  for (const event of events) {
+    const about = await loadEventContext(event, context);
+    if (about === undefined) break;
+    // Our own defect must not stop the thread.
     try {
-      if (event === undefined || about === undefined) throw damage;
       thread = applyEvent(thread, event, about);
     } catch (error) {
-      context.log.error({ run: run.id, kind: event?.kind, err: error }, 'an event of a thread is left out');
+      context.log.error({ run: run.id, kind: event.kind, err: error }, 'an event of a thread is left out');
     }
-    consumed += 1;
+    taken += 1;
   }
-  return { thread, consumed };
+  return { thread, taken };
 }
 
 /** Returns undefined while the author, or the names in the text, are unknown. */
 async function loadEventContext(event: ThreadEvent, context: JobContext): Promise<EventContext | undefined> {
-  const { limits, policy } = context;
-  const known = { limits, nowMs: context.now(), contacts: '', text: '', files: false };
+  const { settings, policy, slack, now } = context;
+  const known = { limits: settings.limits, nowMs: now(), contacts: '', text: '', files: false };
   // Clicks and modals have already passed the gate.
   if (!('user' in event))
     return { ...known, author: { id: '', name: '', ...('by' in event && event.by), may: true } };
   const { content, ts, user } = event;
-  const botUserId = context.botUserId();
+  const botUserId = slack.botUserId();
   const verdict = await policy.check(user, 'agent', event);
   if (verdict.kind === 'unknown' || botUserId === undefined) return undefined;
   const { id, name } = verdict.person;

@@ -1,14 +1,17 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/operations.ts';
+import { Later } from '../../../runtime/later.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
+import { notMade } from '../../../store/call-once.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import type { JobContext } from '../../engine/context.ts';
-import { lookupRetryMs } from '../../engine/polling.ts';
+import { save } from '../../engine/job.ts';
+import { awaitTime, permitted } from '../../engine/waits.ts';
 import { type BackgroundSource, promptOf } from '../background.ts';
 import { readBackground } from '../read-background.ts';
-import { addSend, snapshotOf } from './poll.ts';
-import { saveChanges } from './publish.ts';
+import { endThread, updateInstruction, updateInstructions } from './instructions.ts';
 import {
+  addEphemeral,
   type Instruction,
   isFinished,
   isJobRefused,
@@ -16,12 +19,13 @@ import {
   listThreads,
   type SendProblem,
   sendProblemsOf,
-  type ThreadEvent,
   type ThreadRun,
+  threadEvents,
   unresolvedSendOf,
   waitingOf,
 } from './record.ts';
-import { addEphemeral, endThread, updateInstruction, updateInstructions } from './transitions.ts';
+import { addSend, snapshotOf } from './rounds.ts';
+import type { Strand } from './strand.ts';
 
 /** Returns the limit of a project in any hour, shared by all processes: for follow-ups, or the other one for new jobs. */
 export const hourlyLimitOf = (creates: boolean, project: string, perHour: number): RateLimit => ({
@@ -37,24 +41,24 @@ const callName = ({ sends }: Pick<ThreadRun, 'sends'>) => `send.${sends}`;
 
 /**
  * Begins to send the next instruction, which then has the state `sending`; that is saved before the call. Returns the
- * changed thread, which may also say why it is not sent, or not yet. Without a change, returns the milliseconds to
- * wait.
+ * changed thread, which may also say why it is not sent, or not yet. Without a change, throws `Later`, or returns
+ * undefined if there is none to send.
  */
-export async function beginSend(thread: ThreadRun, context: JobContext): Promise<ThreadRun | number> {
-  const { limits, rateLimiter, now } = context;
+export async function nextSend(thread: ThreadRun, context: JobContext): Promise<ThreadRun | undefined> {
+  const { limits } = context.settings;
+  const { rateLimiter } = context.store;
   const { project, agentJobId, notFound, seen, limit: before, retry } = thread;
   const ended = endIfNotCreated(thread);
   if (ended !== thread) return ended;
   const [head] = waitingOf(thread);
-  if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread)) return Infinity;
+  if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread)) return undefined;
   const dueAtMs = Math.max(before?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
-  if (dueAtMs > now()) return dueAtMs - now();
+  awaitTime(dueAtMs, context);
   // The job is made first, and an archived job is known before anything is sent to it.
   const isKnown = agentJobId !== undefined && (notFound || seen !== undefined);
-  if (!head.creates && !isKnown) return Infinity;
+  if (!head.creates && !isKnown) return undefined;
   // Checked right before the send, since the instruction may have waited for hours.
-  const verdict = await context.policy.check(head.by.id, 'agent');
-  if (verdict.kind === 'unknown') return lookupRetryMs(context);
+  const verdict = await permitted(head.by.id, 'agent', context);
   if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.contacts);
   if (seen?.status === 'archived') return addProblem(thread, head, { why: 'archived' });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
@@ -69,7 +73,7 @@ export async function beginSend(thread: ThreadRun, context: JobContext): Promise
     // A repeat of this step gets the same slot.
     rateLimiter.takeSlot(limit, { id: slotId(sending) }),
     // The result of the send before is saved.
-    context.forgetCall(thread.id, callName(thread)),
+    context.calls.forgetCall(thread.id, callName(thread)),
   ]);
   if (slotInMs > 0) {
     // If our limit still has slots, it is the platform's limit that this send waits for.
@@ -86,9 +90,8 @@ async function askAboutBackground(
   { id, by, atMs, excerpt }: Instruction,
   backgroundSource: BackgroundSource,
   context: JobContext,
-): Promise<ThreadRun | number> {
+): Promise<ThreadRun> {
   const background = await readBackground(thread, backgroundSource, atMs, context);
-  if (typeof background === 'number') return background;
   const read = updateInstruction(thread, id, { backgroundSource: undefined });
   if (background === undefined) return read;
   const { channel, rootTs } = backgroundSource;
@@ -103,7 +106,7 @@ async function askAboutBackground(
 }
 
 /** Whether the settings still have the project, with an agent. */
-const hasProject = (project: string, { docs, projectId }: JobContext) =>
+const hasProject = (project: string, { platform: { docs, projectId } }: JobContext) =>
   docs(project) !== undefined && projectId(project) !== undefined;
 
 /** Drops all unsent instructions of one person. An ephemeral says so, and names the contact. */
@@ -114,43 +117,47 @@ function dropAuthor(thread: ThreadRun, userId: string, contact: string): ThreadR
   return addEphemeral(dropped, { id, to: userId, kind: 'noLongerAllowed', about: contact });
 }
 
-/**
- * Sends the instruction in the state `sending`, once. Returns the save of the result. Without one, returns for how many
- * milliseconds another process may still get the answer.
- */
-export async function finishSend(thread: ThreadRun, context: JobContext) {
-  const { log, limits, rateLimiter, timing, now } = context;
+/** Sends the instruction in the state `sending`, once. It is due again when no other process can get the answer any more. */
+export const finishSend: Strand = async (thread, context) => {
+  const { log, timing, now } = context;
+  const { limits } = context.settings;
+  const { rateLimiter } = context.store;
   const one = unresolvedSendOf(thread);
   const late = one?.state === 'unknown' && (await applyLateAnswer(thread, one, context));
-  if (late) return saveChanges(thread, late, 0, context);
-  if (one?.state !== 'sending') return Infinity;
-  const outcome = await context.callOnce(thread, callName(thread), timing.docsCallMs, (isTooLate) =>
+  if (late) return save(late);
+  if (one?.state !== 'sending') return undefined;
+  const outcome = await context.calls.callOnce(thread, callName(thread), timing.docsCallMs, (isTooLate) =>
     call(thread, one, isTooLate, context),
   );
-  const saveResult = (next: ThreadRun) => saveChanges(thread, endIfNotCreated(next), 0, context);
+  const saveResult = (next: ThreadRun) => save(endIfNotCreated(next));
   switch (outcome.kind) {
     case 'inFlight':
-      return outcome.forMs;
+      throw new Later(outcome.forMs);
     case 'done':
       if (!one.creates) await notifyOtherThreads(thread, context);
       return saveResult(applySendResult(thread, one, outcome.value, now()));
     case 'unknown':
       log.warn({ run: thread.id, err: outcome.error }, 'instruction: outcome unknown');
       return saveResult(addProblem(thread, one, { why: 'unknown' }));
+    case 'notMade':
     case 'notHappened': {
       const limit = hourlyLimitOf(one.creates, thread.project, limits.followUpsPerHour);
       await rateLimiter.releaseSlot(limit, slotId(thread));
-      const next = await applyError(thread, one, outcome.error, context);
+      const next =
+        outcome.kind === 'notMade'
+          ? addProblem(thread, one, { why: 'project' })
+          : await applyError(thread, one, outcome.error, context);
       if (next.limit !== thread.limit) await rateLimiter.hold(limit, (next.limit?.untilMs ?? 0) - now());
       return saveResult(next);
     }
   }
-}
+};
 
 /** If the platform has answered a call whose result was unknown, returns the thread with that; else undefined. */
 async function applyLateAnswer(thread: ThreadRun, one: Instruction, context: JobContext) {
   const { id, by, problem, send: sends } = one;
-  const late = sends === undefined ? undefined : await context.callResult(thread.id, callName({ sends }));
+  const late =
+    sends === undefined ? undefined : await context.calls.callResult(thread.id, callName({ sends }));
   if (late === undefined) return undefined;
   if (!one.creates) await notifyOtherThreads(thread, context);
   const answered = problem && { ...problem, answer: { by, action: 'late' as const } };
@@ -158,28 +165,25 @@ async function applyLateAnswer(thread: ThreadRun, one: Instruction, context: Job
   return applySendResult(next, one, late.result as AgentJob, context.now());
 }
 
-/** If the settings no longer have the project, throws an error that says that nothing was sent. */
+/** The settings may no longer have the project. */
 async function call(thread: ThreadRun, one: Instruction, isTooLate: () => boolean, context: JobContext) {
   const { project, agentJobId: jobId = '' } = thread;
   const prompt = promptOf(one);
-  const docs = context.docs(project);
-  const projectId = context.projectId(project);
-  if (docs === undefined || projectId === undefined)
-    throw new DocsApiError('sendFollowUp', 'bad_request', { happened: 'no', what: 'no project' });
+  const docs = context.platform.docs(project);
+  const projectId = context.platform.projectId(project);
+  if (docs === undefined || projectId === undefined) return notMade;
   return one.creates
     ? docs.createAgentJob({ projectId, prompt }, { isTooLate })
     : docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate });
 }
 
 /** Informs the other threads that follow the job about a send, also those in workspaces that share the project. */
-async function notifyOtherThreads(thread: ThreadRun, { runs, teamsOf, wake, now }: JobContext) {
+async function notifyOtherThreads(thread: ThreadRun, { store, platform, sendEvent, now }: JobContext) {
   const { id, project, agentJobId, sends } = thread;
-  const event: ThreadEvent = { kind: 'sentElsewhere', atMs: now() };
-  const followed = await Promise.all(teamsOf(thread).map((teamId) => listThreads(runs, teamId)));
-  for (const other of followed.flat()) {
+  const followed = platform.teamsOf(thread).map((teamId) => listThreads(store.runs, teamId));
+  for (const other of (await Promise.all(followed)).flat()) {
     if (other.agentJobId !== agentJobId || other.project !== project || other.id === id) continue;
-    await runs.appendToInbox('agent-thread', other.id, { event, dedupeKey: `sent ${id} ${sends}` });
-    await wake({ job: 'agent-thread', id: other.id });
+    await sendEvent(threadEvents, other.id, { kind: 'sentElsewhere', atMs: now() }, `sent ${id} ${sends}`);
   }
 }
 
@@ -233,7 +237,7 @@ async function applyError(thread: ThreadRun, one: Instruction, error: unknown, c
   if (why === 'refused') return addProblem(thread, one, { why, reason });
   if (why !== 'key' && why !== 'forbidden') return addProblem(thread, one, { why });
   if (why === 'key') context.log.error({ run: thread.id, err: error }, 'the docs platform rejects the key');
-  const adminsAlerted = await context.alertAdmins(thread.teamId, thread.project, error);
+  const adminsAlerted = await context.platform.alertAdmins(thread.teamId, thread.project, error);
   return addProblem(thread, one, { why, adminsAlerted, ...(why === 'forbidden' && { reason }) });
 }
 

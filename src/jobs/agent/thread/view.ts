@@ -21,6 +21,8 @@ import {
   stateParts,
 } from '../../shared/wording-view.ts';
 import { agentActions, checkButton, threadButtonOf } from './buttons.ts';
+import type { AskEnding } from './instructions.ts';
+import { askEnding, isAskFinal } from './instructions.ts';
 import { ENDED, workMessages } from './messages-view.ts';
 import {
   afterText,
@@ -35,7 +37,6 @@ import {
   waitingText,
 } from './phrases.ts';
 import { acceptsInstructions, isHeldReply, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
-import { type AskEnding, askEnding, isAskFinal } from './transitions.ts';
 
 /** Maximum length of a request in a message, with room for the text around it. */
 const MAX_SHOWN_INSTRUCTION = 12_000;

@@ -1,10 +1,13 @@
+import { Later } from '../../../runtime/later.ts';
 import type { UploadedFile } from '../../../slack/client.ts';
 import { lacksScope, SlackApiError } from '../../../slack/errors.ts';
 import { retryOf } from '../../../slack/rate-limits.ts';
 import { singleLine } from '../../../slack/text.ts';
 import type { JobContext } from '../../engine/context.ts';
-import { save, wait } from '../../engine/job.ts';
-import { deliveryCheckMs } from '../../shared/report.ts';
+import { save } from '../../engine/job.ts';
+import { awaitTime } from '../../engine/waits.ts';
+import { deliveryCheckMs } from '../../shared/place.ts';
+
 import { comparePages, type PageChange, totalOf } from '../model.ts';
 import { daysOf, weekBefore } from '../weeks.ts';
 import { type EditionRun, rootKey } from './record.ts';
@@ -17,8 +20,8 @@ const GIVE_UP_MS = 3_600_000;
 /** After this many checks, each pause twice the previous one, the completion of a file counts as not happened. */
 const MAX_CHECKS = 5;
 
-/** The changes of a file, which is due again after `inMs`, or only a pause in milliseconds. */
-type Progress = number | (Partial<DigestFile> & { inMs?: number });
+/** The changes of a file, which is due again after `inMs`. */
+type Progress = Partial<DigestFile> & { inMs?: number };
 
 /**
  * Takes the next step for the list of all pages as a file in the thread: upload of its bytes, completion, check that
@@ -30,8 +33,7 @@ export async function stepCsv(run: EditionRun, context: JobContext) {
   const root = await context.outbox.deliveryState(rootKey(run));
   if (root.kind !== 'shown' || pages === undefined || csv?.state !== 'open') return undefined;
   const nowMs = context.now();
-  const waitMs = (csv.nextMs ?? 0) - nowMs;
-  if (waitMs > 0) return wait(waitMs);
+  awaitTime(csv.nextMs ?? 0, context);
   const days = daysOf(run.range);
   const title = `page-views-${run.week ?? [...new Set([days[0], days.at(-1)])].join('..')}.csv`;
   const place = { channel: root.channel, threadTs: root.ts };
@@ -40,7 +42,6 @@ export async function stepCsv(run: EditionRun, context: JobContext) {
       ? upload(run, title, context)
       : complete(run, csv, { fileId: csv.fileId, title, ...place }, context);
   const progress = await call.catch((error: unknown) => afterError(run, csv, error, context));
-  if (typeof progress === 'number') return wait(progress);
   const { inMs, ...changes } = progress;
   const isOver = inMs !== undefined && nowMs - run.sinceMs >= GIVE_UP_MS;
   const nextMs = inMs === undefined ? undefined : nowMs + inMs;
@@ -64,7 +65,8 @@ function afterError(run: EditionRun, { attempt }: DigestFile, error: unknown, co
 
 /** Safe to repeat: an upload without completion is in no conversation, and Slack drops it. */
 async function upload(run: EditionRun, filename: string, context: JobContext): Promise<Progress> {
-  const { slack, timing, figures } = context;
+  const { slack, timing } = context;
+  const { figures } = context.store;
   const isCompared = run.pages?.sumBefore !== undefined;
   const before = isCompared ? figures.pages(run, weekBefore(run.range)) : [];
   const bytes = pagesCsv(await comparePages(figures.pages(run, run.range), before), isCompared);
@@ -77,13 +79,13 @@ async function complete(
   run: EditionRun,
   { attempt, checks }: DigestFile,
   file: UploadedFile,
-  { slack, callOnce, timing }: JobContext,
+  { slack, timing, calls: { callOnce } }: JobContext,
 ): Promise<Progress> {
   const step = `csv ${file.fileId} ${attempt}`;
   const completed = await callOnce(run, step, timing.slackCallMs, (isTooLate) =>
     slack.completeUpload(file, isTooLate),
   );
-  if (completed.kind === 'inFlight') return completed.forMs;
+  if (completed.kind === 'inFlight') throw new Later(completed.forMs);
   if (completed.kind === 'notHappened') throw completed.error;
   if (completed.kind === 'done') return { state: 'done' };
   // A shared file is there, even if Slack does not know its contents yet.

@@ -1,10 +1,12 @@
 import { isDeepStrictEqual } from 'node:util';
+import { wait } from '../../../runtime/later.ts';
 import { slackRateLimit } from '../../../slack/rate-limits.ts';
+import { askEnding } from '../../agent/thread/instructions.ts';
 import { type DigestOrigin, threadRun } from '../../agent/thread/record.ts';
-import { askEnding } from '../../agent/thread/transitions.ts';
 import type { JobContext } from '../../engine/context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../../engine/job.ts';
-import { deliveryCheckMs, postWhereAsked, reportPrivately } from '../../shared/report.ts';
+import { defineRunJob, idle, type StepResult, save } from '../../engine/job.ts';
+import { deliveryCheckMs } from '../../shared/place.ts';
+import { postWhereAsked, reportPrivately } from '../../shared/report.ts';
 import { causeOf, collectFigures, type FiguresRun, figuresRun, hasTotals } from '../figures/record.ts';
 import {
   addCounts,
@@ -48,8 +50,8 @@ export const editionJob = defineRunJob({
     subject: site,
     ...(week !== undefined && { job: week }),
   }),
-  step: ({ run }, context) => step(run, context),
-  giveUp: async ({ run }, _context, ref) => end(run, { why: 'broken', code: ref }),
+  step,
+  giveUp: async (run, _context, ref) => end(run, { why: 'broken', code: ref }),
 });
 
 const end = (run: EditionRun, ended: NonNullable<EditionRun['ended']>) =>
@@ -73,7 +75,7 @@ const checkLater = (run: EditionRun, context: JobContext) =>
   wait(deliveryCheckMs(run, context, MAX_CHECK_MS));
 
 /** Returns the runs that collect its figures and those of the range before; `open` are those that have not ended. */
-async function loadFigures({ figures: ids = [] }: EditionRun, { runs }: JobContext) {
+async function loadFigures({ figures: ids = [] }: EditionRun, { store: { runs } }: JobContext) {
   const [figures, before] = await Promise.all(ids.map((id) => runs.load(id, figuresRun)));
   const open = [figures, before].flatMap((one) => (one && one.state !== 'ended' ? [one] : []));
   return { figures, before, open };
@@ -81,7 +83,8 @@ async function loadFigures({ figures: ids = [] }: EditionRun, { runs }: JobConte
 
 /** Waits for the totals. Only they must be on time; without the earlier totals there is no comparison. */
 async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
-  const { now, rateLimiter, timing } = context;
+  const { now, timing } = context;
+  const { rateLimiter } = context.store;
   const { figures, before, open } = await loadFigures(run, context);
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) return withoutTotals(run, figures, context);
@@ -91,8 +94,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   const awaits = lacksTotals || (open.length > 0 && isWeekly);
   if (awaits && now() - run.dueAtMs < timing.digestWaitMs) return checkLater(run, context);
   const slot = slackRateLimit('digests', run.teamId, timing);
-  const inMs = isWeekly ? await rateLimiter.takeSlot(slot, { id: run.id }) : 0;
-  if (inMs > 0) return wait(inMs);
+  if (isWeekly) await rateLimiter.awaitSlot(slot, { id: run.id });
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const posted: EditionRun = {
     ...run,
@@ -119,7 +121,8 @@ async function withoutTotals(run: EditionRun, figures: FiguresRun, context: JobC
 
 /** Checks that the first message is posted. Returns undefined if nothing is to be done. */
 async function awaitRootMessage(run: EditionRun, context: JobContext) {
-  const { outbox, threads } = context;
+  const { outbox } = context;
+  const { threads } = context.store;
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
   if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context));
@@ -174,9 +177,8 @@ async function reportWait(run: EditionRun, figures: FiguresRun, context: JobCont
   const isStuck = isWeekly && isPersistent(figures);
   if (!isStuck && untilMs - context.now() < MIN_REPORTED_MS) return false;
   const message = isStuck ? noNumbersMessage(run, causeOf(figures)) : waitsMessage(run, untilMs);
-  if (sentBy === undefined)
-    return (await reportPrivately(run, { name: 'wait', userId: owner.id, message }, context)) === 0;
-  await postWhereAsked(run, `wait ${sinceMs}`, message, context, sentBy);
+  if (sentBy === undefined) await reportPrivately(run, { name: 'wait', userId: owner.id, message }, context);
+  else await postWhereAsked(run, `wait ${sinceMs}`, message, context, sentBy);
   return true;
 }
 
@@ -211,7 +213,7 @@ async function loadPages(
   run: EditionRun,
   figures: FiguresRun | undefined,
   before: FiguresRun | undefined,
-  { figures: stored }: JobContext,
+  { store: { figures: stored } }: JobContext,
 ): Promise<Pick<EditionRun, 'pages' | 'noPages'> & { all?: PageChange[] }> {
   if (figures?.pages === undefined) return {};
   if (!figures.pages.isComplete)
@@ -230,7 +232,7 @@ async function loadPages(
 const MAX_WEEKS = 8;
 
 /** Returns the views of a digest's week and of the stored weeks before it, latest first. */
-async function loadWeekViews({ kind, week, ...run }: EditionRun, { figures }: JobContext) {
+async function loadWeekViews({ kind, week, ...run }: EditionRun, { store: { figures } }: JobContext) {
   if (kind === 'asked' || week === undefined) return undefined;
   const views: number[] = [];
   for (let { range } = run; views.length < MAX_WEEKS; range = weekBefore(range)) {
@@ -247,7 +249,7 @@ export async function loadFollowUps(
   run: EditionRun,
   pages: readonly PageChange[] | undefined,
   readers: ReaderFigures | undefined,
-  { runs, figures }: Pick<JobContext, 'runs' | 'figures'>,
+  { store: { runs, figures } }: Pick<JobContext, 'store'>,
 ): Promise<EditionRun['followUps']> {
   if (run.lastWeek === undefined) return [];
   const last = weeklyId(run, run.lastWeek);

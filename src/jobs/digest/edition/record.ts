@@ -105,7 +105,7 @@ export const editionKind: VisibleKind<EditionRun> = {
   what: 'digest',
   record: editionRun,
   visible: (run) => ({
-    requester: run.owner,
+    by: run.owner,
     asked: { channel: run.channel, isPublic: false },
     inDirectMessage: run.inDirectMessage,
   }),

@@ -2,13 +2,15 @@ import { z } from 'zod';
 import { type DocsApi, keyIdOf } from '../../../docs-api/client.ts';
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { Project } from '../../../projects.ts';
+import { wait } from '../../../runtime/later.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
 import type { FiguresStore } from '../../../store/figures.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
 import { runBase } from '../../../store/runs.ts';
 import type { JobContext } from '../../engine/context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../../engine/job.ts';
+import { defineRunJob, idle, type StepResult, save } from '../../engine/job.ts';
 import { nextFailure } from '../../engine/polling.ts';
+import { type Sent, sent } from '../../engine/send-event.ts';
 import {
   addCounts,
   type Counts,
@@ -48,16 +50,19 @@ export const figuresJob = defineRunJob({
   queue: 'docs-analytics',
   concurrency: 20,
   schema: figuresRun,
-  step: ({ run }, context) => (run.state === 'ended' ? wakeDigests(run, context) : step(run, context)),
-  giveUp: async ({ run }) => end(run),
+  sends,
+  step: async (run, context) => (run.state === 'ended' ? idle : step(run, context)),
+  giveUp: async (run) => end(run),
 });
 
 const waitingDigest = runBase.extend({ figures: z.array(z.string()).optional() });
 
-async function wakeDigests(run: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
-  const digests = await context.runs.activeOf(waitingDigest, 'digest', run.teamId);
-  await Promise.all(digests.filter(({ figures }) => figures?.includes(run.id)).map(context.wake));
-  return idle;
+/** The digests that wait for it look at it when it has ended. */
+async function sends({ id, state, sinceMs, teamId }: FiguresRun, { store }: JobContext): Promise<Sent[]> {
+  if (state !== 'ended') return [];
+  const digests = await store.runs.activeOf(waitingDigest, 'digest', teamId);
+  const waiting = digests.filter(({ figures }) => figures?.includes(id));
+  return waiting.map((digest) => sent({ job: 'digest' }, digest.id, `${id} ${sinceMs}`));
 }
 
 const end = (run: FiguresRun) => save({ ...run, state: 'ended' as const });
@@ -72,7 +77,9 @@ const REFUSALS: DocsApiError['kind'][] = ['not_found', 'unsupported', 'forbidden
 const DEFAULT_LIMIT_MS = MINUTE_MS;
 
 async function step(stored: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
-  const { now, rateLimiter, figures, support, limits, projects } = context;
+  const { now } = context;
+  const { rateLimiter, figures, support } = context.store;
+  const { limits, projects } = context.settings;
   const { pollFailure: before } = stored;
   // Our own limit may give a slot sooner.
   const waitMs = before && !isOwnLimit(before) ? before.nextMs - now() : 0;
@@ -80,7 +87,7 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   const run = stored.requests === 0 ? await takeStored(stored, context) : stored;
   const request = nextRequest(run);
   if (request === undefined) return end(run);
-  const docs = context.docs(run.project);
+  const docs = context.platform.docs(run.project);
   const project = projects.find(({ name }) => name === run.project);
   if (docs === undefined || project?.projectId === undefined) return retryLater(run, 'project', context);
   const limit = analyticsLimit(project, limits.analyticsPerHour);
@@ -129,7 +136,8 @@ const LONGEST_WAIT_MS = HOUR_MS;
 const LONGEST_BACKOFF_MS = HOUR_MS / 2;
 
 async function retryLater(run: FiguresRun, error: DocsApiError | 'project', context: JobContext) {
-  const { now, timing, random, alertAdmins } = context;
+  const { now, timing, random } = context;
+  const { alertAdmins } = context.platform;
   const { pollFailure: before, urgent } = run;
   const failure = nextFailure(before, error, context);
   const { kind, inARow } = failure;
@@ -208,7 +216,7 @@ function nextRequest(run: FiguresRun): 'totals' | 'pages' | ReaderPart | undefin
 }
 
 /** Returns the run with the stored figures, and without the parts that the platform is known to lack. */
-async function takeStored(run: FiguresRun, { figures, support }: JobContext): Promise<FiguresRun> {
+async function takeStored(run: FiguresRun, { store: { figures, support } }: JobContext): Promise<FiguresRun> {
   const days = await figures.days(run, daysOf(run.range));
   const spans = run.spans.map((span) => {
     const stored = daysOf(span).flatMap((day) => days.get(day) ?? []);

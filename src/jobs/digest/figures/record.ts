@@ -99,7 +99,10 @@ const USED_MS = retention.pageFiguresMs - 2 * 86_400_000;
  * Starts collecting missing figures, once for equal requests, and returns them as they are. If known figures failed before
  * this request, could still change, or may have expired, collecting begins again. It reuses stored days and lists.
  */
-export async function collectFigures(wanted: FiguresRun, { runs, wake }: Pick<JobContext, 'runs' | 'wake'>) {
+export async function collectFigures(
+  wanted: FiguresRun,
+  { wake, store: { runs } }: Pick<JobContext, 'store' | 'wake'>,
+) {
   const isNew = (await runs.accept(wanted)).kind === 'accepted';
   if (isNew) await wake(wanted);
   const [known] = isNew ? [] : await runs.loadAll([wanted.id], figuresRun);

@@ -1,3 +1,5 @@
+import type { Wait } from '../../../runtime/later.ts';
+import { wait } from '../../../runtime/later.ts';
 import { idOf } from '../../../store/keys.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { workCheckMs } from '../../schedule/steps.ts';
@@ -41,10 +43,10 @@ const MIN_PART = 0.1;
 
 /**
  * Checks the last finished day at the timetable's hour, until the next day is over, and posts a line if it was unusual.
- * Returns the schedule to save, or the milliseconds until there is work.
+ * Returns the schedule to save, or when there is work.
  */
-export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<ScheduleRun | number> {
-  if (!run.alerts) return Infinity;
+export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<ScheduleRun | Wait> {
+  if (!run.alerts) return wait(Infinity);
   const nowMs = context.now();
   const { time, zone } = run.timetable;
   const nextDaily = (afterMs: number) => nextOccurrence({ time, zone }, afterMs);
@@ -54,10 +56,10 @@ export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<
   let nextMs = nextDaily(atMs);
   // Of several missed days, only the last is checked.
   while (nextMs <= nowMs) [atMs, nextMs] = [nextMs, nextDaily(nextMs)];
-  if (nowMs < atMs) return atMs - nowMs;
+  if (nowMs < atMs) return wait(atMs - nowMs);
   const day = dayAt(atMs - FINAL_AFTER_MS).subtract({ days: 1 });
   const checked = await checkDay(run, day.toString(), atMs, quiet, context);
-  if (!checked) return Math.min(workCheckMs(atMs, context), nextMs - nowMs);
+  if (!checked) return wait(Math.min(workCheckMs(atMs, context), nextMs - nowMs));
   return { ...run, alert: { atMs: nextMs, quiet: checked } };
 }
 
@@ -82,7 +84,7 @@ async function checkDay(run: ScheduleRun, day: string, sinceMs: number, quiet: Q
   const before = rangeFrom(day, first.ofWeek ? 1 - USUAL_DAYS : -WEEK, daysBefore);
   const lists = await Promise.all([range, before].map((one) => load(one, [one], PAGE_REQUESTS)));
   if (lists.some(({ state }) => state !== 'ended') && context.now() - sinceMs < PAGES_MS) return undefined;
-  const pagesOf = (one: DayRange) => context.figures.pages(run, one);
+  const pagesOf = (one: DayRange) => context.store.figures.pages(run, one);
   const areComplete = lists.every(({ pages }) => pages?.isComplete);
   const pages = areComplete ? await comparePages(pagesOf(range), pagesOf(before)) : [];
   const message = alertMessage(run, day, alerts, mostMoved(pages, first, days, daysBefore));

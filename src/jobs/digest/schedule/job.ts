@@ -1,6 +1,7 @@
+import { wait } from '../../../runtime/later.ts';
 import type { JobContext } from '../../engine/context.ts';
-import { defineRunJob, idle, type StepResult, save, wait } from '../../engine/job.ts';
-import { lookupRetryMs } from '../../engine/polling.ts';
+import { defineRunJob, idle, type StepResult, save } from '../../engine/job.ts';
+import { permitted } from '../../engine/waits.ts';
 import { countFailure, countSuccess, dueTimes, end, pause, replan } from '../../schedule/record.ts';
 import { announceTakeover, awaitTest, publish, publishRefusal, workCheckMs } from '../../schedule/steps.ts';
 import {
@@ -38,10 +39,10 @@ export const scheduleJob = defineRunJob({
   concurrency: 20,
   schema: scheduleRun,
   needs: scheduleNeeds.of,
-  hasEnded: ({ state }) => state === 'removed',
+  releasesClaim: ({ state }) => state === 'removed',
   auditLine: ({ owner, channel, site }) => ({ user: owner, channel, what: 'digest schedule', subject: site }),
-  step: ({ run }, context) => step(run, context),
-  giveUp: ({ run }, context, ref) => giveUp(run, context, ref),
+  step,
+  giveUp,
 });
 
 async function step(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
@@ -83,7 +84,7 @@ async function finishPosting(run: ScheduleRun, context: JobContext) {
   const next = recordOutcome(run, edition.ended, context.now());
   const { failure } = next;
   const name = `${failure ? 'failed' : 'posted'}.${week}.${dueAtMs}`;
-  const permalink = await permalinkOf(edition, context.outbox, context.workspaceUrl());
+  const permalink = await permalinkOf(edition, context.outbox, context.slack.workspaceUrl());
   const message = failure ? scheduleNotes.failed(next) : answerMessage('posted', edition, permalink);
   if (failure) await publish(run, name, placeOfOwner(run), message, context);
   for (const user of sentBy)
@@ -108,7 +109,8 @@ async function acceptDigest(
   posting: NonNullable<ScheduleRun['posting']>,
   context: JobContext,
 ): Promise<StepResult<ScheduleRun>> {
-  const { runs, wake, now } = context;
+  const { wake, now } = context;
+  const { runs } = context.store;
   const { dueAtMs, sentBy: senders } = posting;
   const { teamId, channel, project, site, owner, sections, lastWeek } = run;
   const { name, range } = lastCompleteWeek(dueAtMs);
@@ -124,7 +126,7 @@ async function acceptDigest(
   return save({ ...run, posting: { ...posting, accepted: true } });
 }
 
-async function loadEdition(id: string, { runs }: JobContext): Promise<EditionRun | undefined> {
+async function loadEdition(id: string, { store: { runs } }: JobContext): Promise<EditionRun | undefined> {
   const [edition] = await runs.loadAll([id], editionRun);
   return edition;
 }
@@ -134,9 +136,7 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
   const nowMs = context.now();
   if (nowMs < run.nextAtMs) return undefined;
   const { dueAtMs, missed, nextAtMs } = dueTimes(run, nowMs, CATCH_UP_MS);
-  const owner = dueAtMs === undefined ? undefined : await context.policy.check(run.owner.id, 'digest');
-  // Slack does not answer.
-  if (owner?.kind === 'unknown') return wait(lookupRetryMs(context));
+  const owner = dueAtMs === undefined ? undefined : await permitted(run.owner.id, 'digest', context);
   // After an owner has left, digests continue until a person takes them over.
   const isRefused = owner?.kind === 'refused';
   const hasLeft = isRefused && !owner.person.active;
@@ -162,9 +162,9 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
     for (const wanted of figuresOf({ ...run, kind: 'weekly', range }, collectAtMs))
       await collectFigures(wanted, context);
   const alert = await stepAlert(run, context);
-  if (typeof alert !== 'number') return save(alert);
+  if ('id' in alert) return save(alert);
   const dueMs = (isCollecting ? run.nextAtMs : collectAtMs) - nowMs;
-  return wait(Math.min(dueMs, alert, workCheckMs(run.posting?.dueAtMs, context)));
+  return wait(Math.min(dueMs, alert.inMs, workCheckMs(run.posting?.dueAtMs, context)));
 }
 
 /** After our own error: the owner is informed, and the schedule continues with the next week. */

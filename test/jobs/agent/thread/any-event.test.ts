@@ -1,6 +1,5 @@
 import fc from 'fast-check';
 import { expect, test } from 'vitest';
-import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/publish.ts';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import {
   type Instruction,
@@ -8,6 +7,7 @@ import {
   type ThreadRun,
   waitingOf,
 } from '../../../../src/jobs/agent/thread/record.ts';
+import { MAX_FINISHED } from '../../../../src/jobs/agent/thread/retain.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import {
   anInstruction,

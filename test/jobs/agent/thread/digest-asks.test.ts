@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import { checkMessageBlocks } from '../../../../demo/slack/block-kit/check.ts';
-import { applyPoll } from '../../../../src/jobs/agent/thread/poll.ts';
-import { compact, MAX_FINISHED, markFinal } from '../../../../src/jobs/agent/thread/publish.ts';
+import { isAskFinal } from '../../../../src/jobs/agent/thread/instructions.ts';
 import type { DigestOrigin, Instruction, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { isAskFinal } from '../../../../src/jobs/agent/thread/transitions.ts';
+import { compact, MAX_FINISHED, markFinal } from '../../../../src/jobs/agent/thread/retain.ts';
+import { applyPoll } from '../../../../src/jobs/agent/thread/rounds.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';

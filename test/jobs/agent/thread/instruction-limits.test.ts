@@ -62,7 +62,7 @@ describe('a thread that is written full', () => {
 
   test('keeps no more than may wait, while nothing goes out', async () => {
     const world = createAgentWorld(redis);
-    world.context.limits = { ...world.context.limits, instructionsWaiting: 20 };
+    world.context.settings.limits.instructionsWaiting = 20;
     await world.follows({ mode: 'all' });
     const limit = {
       n: 1,

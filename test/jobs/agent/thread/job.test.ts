@@ -85,7 +85,7 @@ test('replies wait until the job is made', async () => {
 });
 
 test('what a process that has no such project finds on its way is not sent, and the platform is not blamed', async () => {
-  world.context.docs = () => undefined;
+  world.context.platform.docs = () => undefined;
   await world.follows({ sends: 1, instructions: [anInstruction({ state: 'sending' })] });
   expect((await world.thread()).instructions[0]).toMatchObject({
     state: 'failed',
@@ -121,7 +121,7 @@ async function unclear(changes: Partial<ThreadRun> = {}) {
 }
 const answersLate = async () => {
   const job = { id: 'aj', status: 'active', rawStatus: 'active' };
-  await world.context.callOnce(await world.thread(), 'send.1', 1000, async () => job);
+  await world.context.calls.callOnce(await world.thread(), 'send.1', 1000, async () => job);
 };
 
 test('a late answer to a send wakes the thread, and replaces the question', async () => {

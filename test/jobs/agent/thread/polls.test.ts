@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest';
 import type { AgentJob } from '../../../../src/docs-api/operations.ts';
-import { applyPoll } from '../../../../src/jobs/agent/thread/poll.ts';
+import { applyPoll } from '../../../../src/jobs/agent/thread/rounds.ts';
 import { applySendResult } from '../../../../src/jobs/agent/thread/send.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aThread } from '../../../support/jobs/agent/builders.ts';

@@ -1,7 +1,8 @@
 import { defaultConfigFile } from '../../../../src/config/file.ts';
-import { compact } from '../../../../src/jobs/agent/thread/publish.ts';
 import type { ThreadEvent, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
-import { applyEvent, type EventContext } from '../../../../src/jobs/agent/thread/reducer.ts';
+import type { EventContext } from '../../../../src/jobs/agent/thread/replies.ts';
+import { applyEvent } from '../../../../src/jobs/agent/thread/replies.ts';
+import { compact } from '../../../../src/jobs/agent/thread/retain.ts';
 import type { Person } from '../../../../src/jobs/shared/origin.ts';
 import { messageToMarkdown } from '../../../../src/slack/markdown/message.ts';
 import { NOW_MS } from '../../builders.ts';

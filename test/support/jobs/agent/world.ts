@@ -7,10 +7,10 @@ import { createRunStore } from '../../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../../src/store/threads.ts';
 import { NOW_MS } from '../../builders.ts';
 import { redisForTests, type TestRedis } from '../../redis.ts';
-import { jobContext } from '../world.ts';
+import { jobContext, stepJob } from '../world.ts';
 import { aThread } from './builders.ts';
 
-type Docs = NonNullable<ReturnType<JobContext['docs']>>;
+type Docs = NonNullable<ReturnType<JobContext['platform']['docs']>>;
 
 const place = { teamId: 'T0ACME', channel: 'C0DOCS', rootTs: '1789912800.000100' };
 
@@ -52,7 +52,7 @@ export function createAgentWorld(redis: TestRedis) {
     now,
   });
   const id = aThread().id;
-  const step = () => threadJob.run(id, context);
+  const step = () => stepJob(threadJob, id, context);
 
   return {
     ...{ clock, context, docs, runs, ephemerals, audited, prompts, texts, id, step },

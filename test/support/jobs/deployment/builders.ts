@@ -19,6 +19,7 @@ export const anUpdate = (changes: Partial<UpdateRun> = {}): UpdateRun => ({
   under: '0a1b2c3d4e5f60718293a4b5.card',
   asked: { channel: 'C0DOCS', isPublic: true },
   inDirectMessage: false,
+  changes: 0,
   by: { id: 'U0ANA', name: 'ana' },
   ...{ attempt: 1, renewal: 0, attemptAtMs: NOW_MS },
   ...{ state: 'accepted', sinceMs: NOW_MS, failures: 0, nextTryAtMs: NOW_MS },

@@ -10,7 +10,7 @@ import type { JobContext } from '../../../../src/jobs/engine/context.ts';
 import type { Job } from '../../../../src/jobs/engine/job.ts';
 import type { RunBase } from '../../../../src/store/runs.ts';
 import { aProject } from '../../commands/builders.ts';
-import { type JobContextParts, jobContext } from '../world.ts';
+import { type JobContextParts, jobContext, stepJob } from '../world.ts';
 
 /** The real jobs of digests with a real Redis and the stand-in platform, at a clock that tests move. */
 export interface DigestWorld {
@@ -51,12 +51,12 @@ export async function digestWorld(
       limits: { analyticsPerHour: 10_000, ...options.context?.limits },
     }),
     async accept(run) {
-      await world.context.runs.accept(run);
+      await world.context.store.runs.accept(run);
     },
     async drive(job, runId, maxMs = 10 * 24 * 3_600_000) {
       let spentMs = 0;
       for (;;) {
-        const inMs = await job.run(runId, world.context);
+        const inMs = await stepJob(job, runId, world.context);
         if (inMs === undefined || spentMs + inMs > maxMs) return spentMs;
         spentMs += inMs;
         world.nowMs += inMs;

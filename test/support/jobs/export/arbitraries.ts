@@ -43,7 +43,7 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
     privately: fc.boolean(),
     joined: fc.boolean(),
     domain: fc.oneof(fc.constantFrom('docs.acme.com', `${'a'.repeat(60)}.example.com`), hostileText),
-    requester: fc.record({ id: slackId('U'), name: hostileText }),
+    by: fc.record({ id: slackId('U'), name: hostileText }),
     schedule: maybe(fc.stringMatching(/^[0-9a-f]{24}$/)),
     watchers: fc.array(fc.record({ id: slackId('U'), name: hostileText }), { maxLength: 20 }),
     asked: fc.record({ channel: slackId('C'), joinable: fc.boolean(), isPublic: fc.boolean(), atMs: time }),
@@ -79,8 +79,7 @@ export const anyRun: fc.Arbitrary<ExportRun> = fc
     answer: maybe(
       fc.record({
         attempt: fc.integer({ min: 1, max: 1000 }),
-        by: hostileText,
-        byId: slackId('U'),
+        by: fc.record({ id: slackId('U'), name: hostileText }),
         action: fc.constantFrom('startAgain', 'leave', 'watchIt', 'late'),
       }),
     ),

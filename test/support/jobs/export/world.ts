@@ -6,7 +6,7 @@ import type { OutboxMessage } from '../../../../src/slack/outbox.ts';
 import { createAuditStore } from '../../../../src/store/audit.ts';
 import { createRunStore } from '../../../../src/store/runs.ts';
 import type { TestRedis } from '../../redis.ts';
-import { type JobContextParts, jobContext } from '../world.ts';
+import { type JobContextParts, jobContext, stepJob } from '../world.ts';
 import { aRun } from './builders.ts';
 
 export const HOUR_MS = 3_600_000;
@@ -46,7 +46,7 @@ export function createExportWorld(redis: TestRedis) {
     /** Steps the run until it is to be stepped later or is done; returns the last outcome. */
     async step(run: ExportRun, context: JobContext) {
       for (;;) {
-        const inMs = await exportJob.run(run.id, context);
+        const inMs = await stepJob(exportJob, run.id, context);
         if (inMs !== 0) return inMs;
       }
     },

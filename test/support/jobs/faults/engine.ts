@@ -1,7 +1,10 @@
 import type { Redis } from 'ioredis';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
-import type { JobContext } from '../../../../src/jobs/engine/context.ts';
+import { runOnce } from '../../../../src/jobs/engine/job.ts';
+import type { WorkerContext } from '../../../../src/jobs/index.ts';
 import { jobs } from '../../../../src/jobs/index.ts';
+import type { Wait } from '../../../../src/runtime/later.ts';
+import { wait } from '../../../../src/runtime/later.ts';
 import { backoffMs, defaultTiming } from '../../../../src/runtime/timing.ts';
 import { SlackApiError } from '../../../../src/slack/errors.ts';
 import { createDueStore } from '../../../../src/store/due.ts';
@@ -97,8 +100,8 @@ export function createEngine(
   /** Processes of earlier generations are dead. */
   let generation = 0;
   let running: Execution | undefined;
-  let present: { process: Process; context: JobContext } | undefined;
-  let contextOf: (process: Process) => JobContext = () => {
+  let present: { process: Process; context: WorkerContext } | undefined;
+  let contextOf: (process: Process) => WorkerContext = () => {
     throw new Error('no context');
   };
 
@@ -264,28 +267,28 @@ export function createEngine(
     return execution;
   }
 
-  async function execute(ref: RunRef, execution: Execution, { redis }: Process, context: JobContext) {
+  async function execute(ref: RunRef, execution: Execution, { redis }: Process, context: WorkerContext) {
     const due = createDueStore(redis);
     const { wakes } = await due.begin(ref);
     const job = jobs.find(({ name }) => name === ref.job);
-    let waitMs: number | undefined;
+    let next: Wait | undefined;
     try {
       if (job === undefined) throw new Error(`no job ${ref.job}`);
-      waitMs = await job.run(ref.id, context);
+      next = await runOnce(job, ref.id, context);
       errors.delete(execution.key);
     } catch (error) {
       noteError(error);
       const count = (errors.get(execution.key) ?? 0) + 1;
       errors.set(execution.key, count);
-      waitMs = backoffMs(defaultTiming, count, 0.5);
+      next = wait(backoffMs(defaultTiming, count, 0.5));
       if (count >= POISON_ERRORS) {
         errors.delete(execution.key);
-        waitMs = undefined;
+        next = undefined;
         await job?.giveUp?.(ref.id, context, 'ref');
       }
     }
     // Only the holder of its lock may delay a BullMQ job.
-    if (waitMs !== undefined && holdsLock(execution)) await due.postpone(ref, waitMs, wakes);
+    if (next !== undefined && holdsLock(execution)) await due.postpone(ref, next.inMs, wakes);
   }
 
   const holdsLock = (execution: Execution) =>
@@ -314,7 +317,7 @@ export function createEngine(
     problems,
     plan,
     now: () => clock.ms,
-    setContext(create: (process: Process) => JobContext) {
+    setContext(create: (process: Process) => WorkerContext) {
       contextOf = create;
     },
 

@@ -1,15 +1,19 @@
 import type { Redis } from 'ioredis';
-import { transitions } from '../../../../src/commands/export/buttons.ts';
 import {
   isFinished,
+  newThread,
   type ThreadEvent,
   type ThreadRun,
   threadEvent,
   threadRun,
 } from '../../../../src/jobs/agent/thread/record.ts';
-import { newThread } from '../../../../src/jobs/agent/thread/transitions.ts';
 import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
-import { type ExportRun, exportRun, newExportRun } from '../../../../src/jobs/export/record.ts';
+import {
+  type ExportRun,
+  exportRun,
+  exportTransitions,
+  newExportRun,
+} from '../../../../src/jobs/export/record.ts';
 import { exportMessages, privateKey } from '../../../../src/jobs/export/view.ts';
 import { newSchedule } from '../../../../src/jobs/schedule/record.ts';
 import { createMessageStore } from '../../../../src/store/messages.ts';
@@ -78,7 +82,7 @@ function exportScenario({
       const choice = one(['startAgain', 'leave'] as const);
       // A start that nobody has seen yet must not come any more.
       allowed = platform.starts + (choice === 'startAgain' ? 1 : 0);
-      const next = transitions[choice](open, ana, now());
+      const next = exportTransitions[choice](open, ana, now());
       if (next !== undefined) await runs.resume(next, { claimMs: DAY_MS });
       return true;
     },

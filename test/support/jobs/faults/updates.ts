@@ -1,7 +1,11 @@
-import { changes } from '../../../../src/commands/deployment/buttons.ts';
 import type { DeploymentApi } from '../../../../src/deployments/deployment.ts';
 import { GithubError } from '../../../../src/deployments/github.ts';
-import { newUpdate, type UpdateRun, updateRun } from '../../../../src/jobs/deployment/record.ts';
+import {
+  newUpdate,
+  type UpdateRun,
+  updateRun,
+  updateTransitions,
+} from '../../../../src/jobs/deployment/record.ts';
 import { updateMessages } from '../../../../src/jobs/deployment/view.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { message } from '../../../../src/slack/blocks.ts';
@@ -76,8 +80,8 @@ export function updateScenario(parts: Parts): Scenario {
   let returns = one([0, 0, 1]);
 
   /** Clicks a button; a click that comes too late has no effect. */
-  async function click(run: UpdateRun, action: keyof typeof changes) {
-    const next = changes[action](run, by, now());
+  async function click(run: UpdateRun, action: keyof typeof updateTransitions) {
+    const next = updateTransitions[action](run, by, now());
     if (next === undefined || (await runs.resume(next)).kind !== 'accepted') return;
     allowed.set(run.jobId, sent(run) + (action === 'again' ? 1 : 0));
   }

@@ -1,7 +1,7 @@
 import type { DocsApi } from '../../../../src/docs-api/client.ts';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import type { DocsApiOperation } from '../../../../src/docs-api/operations.ts';
-import type { JobContext } from '../../../../src/jobs/engine/context.ts';
+import type { WorkerContext } from '../../../../src/jobs/index.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import type { Message } from '../../../../src/slack/blocks.ts';
 import type { Place, PostedMessage, SlackApi } from '../../../../src/slack/client.ts';
@@ -254,7 +254,7 @@ export function createUpstreams(engine: Engine) {
     };
   };
 
-  function contextOf(process: Process): JobContext {
+  function contextOf(process: Process): WorkerContext {
     const stores = createStores(process.redis);
     const slack = {
       ...methodsOf(process, 'slack', slackEffects, slackErrors),
@@ -264,8 +264,19 @@ export function createUpstreams(engine: Engine) {
       ...methodsOf(process, 'docs', docsEffects, docsErrors),
       keyId: 'k1',
     } as unknown as DocsApi;
-    const context: JobContext = jobContext(process.redis, {
-      slack,
+    const context = jobContext(process.redis, {
+      slack: {
+        ...slack,
+        async postEphemeral(_url, { text }) {
+          const post = () => void ephemerals.push(text);
+          const failed = () => new SlackApiError('unclear', 'response_url', 'failed');
+          const crossing = { name: 'slack.respond', call: post, failed, unclear: failed };
+          return process.cross({ ...crossing, limitMs: defaultTiming.slackCallMs }).then(
+            () => true,
+            () => false,
+          );
+        },
+      },
       docs: () => docs,
       deployment: (_project, name) => targets.of(process, name),
       now,
@@ -274,15 +285,6 @@ export function createUpstreams(engine: Engine) {
       newToken: () => {
         platform.tokens += 1;
         return `token-${platform.tokens}`;
-      },
-      async postEphemeral(_url, { text }) {
-        const post = () => void ephemerals.push(text);
-        const failed = () => new SlackApiError('unclear', 'response_url', 'failed');
-        const crossing = { name: 'slack.respond', call: post, failed, unclear: failed };
-        return process.cross({ ...crossing, limitMs: defaultTiming.slackCallMs }).then(
-          () => true,
-          () => false,
-        );
       },
     });
     const deliverMessage = createDelivery({ ...context, ...stores, slack });

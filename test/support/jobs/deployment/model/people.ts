@@ -16,6 +16,7 @@ import { receiveCallbacks } from '../../../../../src/server/callbacks.ts';
 import { createRunStore } from '../../../../../src/store/runs.ts';
 import { aCaller } from '../../../commands/builders.ts';
 import type { Engine } from '../../faults/engine.ts';
+import { stepJob } from '../../world.ts';
 import { signed } from './receivers.ts';
 import { read, type Seen, type SeenButton } from './shown.ts';
 
@@ -111,7 +112,10 @@ export function createPeople({ redis, now }: Engine, projects: readonly Project[
         shown = view;
       },
     };
-    await homeJob.run('T0ACME:U0ANA', { ...context, slack: slack as unknown as JobContext['slack'] });
+    await stepJob(homeJob, 'T0ACME:U0ANA', {
+      ...context,
+      slack: { ...context.slack, ...slack } as unknown as JobContext['slack'],
+    });
     return read(shown, { isModal: true });
   }
 

@@ -1,67 +1,12 @@
-import type { Quota } from '../../../store/runs.ts';
-import { threadClaim } from '../../../store/threads.ts';
-import type { Limits } from '../../shared/limits.ts';
 import {
-  type Ephemeral,
+  addEphemeral,
   type Instruction,
   isFinished,
   isHeldReply,
   isPending,
-  newInstruction,
   type RoundEnding,
   type ThreadRun,
-  threadRun,
 } from './record.ts';
-
-/** The input for a new thread. Without `agentJobId` its instruction starts the job. */
-type NewThread = Pick<ThreadRun, 'id' | 'teamId' | 'project' | 'agentJobId' | 'owner' | 'asked' | 'mode'> & {
-  /** The owner's first instruction; one without text is left out. */
-  instruction?: Pick<Instruction, 'id' | 'text'> & Partial<Instruction>;
-};
-
-/** The quota of a thread that follows a job: its owner's. */
-export const threadQuotas = (
-  { teamId, owner }: Pick<ThreadRun, 'teamId' | 'owner'>,
-  { threadsPerPerson }: Pick<Limits, 'threadsPerPerson'>,
-): [Quota] => [{ name: ['threads', teamId, owner.id].join(':'), max: threadsPerPerson }];
-
-/** Returns the record of a new thread. In an existing Slack thread it claims that place. */
-export function newThread({ instruction: one, ...thread }: NewThread, nowMs: number): ThreadRun {
-  const { teamId, owner, asked, agentJobId } = thread;
-  const { channel, rootTs } = asked;
-  const creates = agentJobId === undefined;
-  const first = one?.text ? newInstruction({ by: owner, atMs: nowMs, creates, ...one }) : undefined;
-  return threadRun.parse({
-    job: 'agent-thread',
-    rev: 1,
-    people: [owner.id],
-    permanent: true,
-    ...(rootTs !== undefined && { claim: threadClaim({ teamId, channel, rootTs }) }),
-    ...thread,
-    inDirectMessage: channel === '',
-    state: 'accepted',
-    sinceMs: nowMs,
-    nextPollAtMs: nowMs,
-    pollRequested: !creates,
-    instructions: first === undefined ? [] : [first],
-    ...(creates && { title: first?.origin ? `Fix ${first.origin.about}` : first?.excerpt }),
-  });
-}
-
-/** More unposted ephemerals of one kind would repeat themselves to the same person. */
-const MAX_EPHEMERALS_PER_KIND = 5;
-
-/**
- * Adds an ephemeral, unless its id exists or this person has enough of its kind. A question is always added: held
- * replies wait for its answer.
- */
-export function addEphemeral(thread: ThreadRun, ephemeral: Ephemeral): ThreadRun {
-  const { id, to, kind } = ephemeral;
-  if (thread.ephemerals.some((other) => other.id === id)) return thread;
-  const alike = thread.ephemerals.filter((other) => other.to === to && other.kind === kind);
-  if (kind !== 'question' && alike.length >= MAX_EPHEMERALS_PER_KIND) return thread;
-  return { ...thread, ephemerals: [...thread.ephemerals, ephemeral] };
-}
 
 /** Changes the instructions that match; returns the same thread if none does. */
 export function updateInstructions(

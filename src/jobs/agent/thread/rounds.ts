@@ -1,83 +1,12 @@
-import type { DocsApi } from '../../../docs-api/client.ts';
 import type { AgentJob } from '../../../docs-api/operations.ts';
-import type { JobContext } from '../../engine/context.ts';
-import { save } from '../../engine/job.ts';
-import { isUnknownJob, nextPollMs, pollJob } from '../../engine/polling.ts';
-import { previewAlias, previewSupport } from '../../site/record.ts';
-import { saveChanges } from './publish.ts';
-import {
-  type Instruction,
-  openRoundOf,
-  type RoundEnding,
-  type ThreadRound,
-  type ThreadRun,
-} from './record.ts';
-import { updateInstruction } from './transitions.ts';
+import { updateInstruction } from './instructions.ts';
+import type { Instruction, RoundEnding, ThreadRound, ThreadRun } from './record.ts';
+import { openRoundOf } from './record.ts';
 
 type JobSnapshot = NonNullable<ThreadRun['seen']>;
 
-/**
- * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
- * everywhere at once, and the platform may not find an old one for a moment.
- */
-const NOT_FOUND_AFTER = 6;
-
-function pollAgentJob(thread: ThreadRun, context: JobContext) {
-  const { project, agentJobId: jobId = '' } = thread;
-  const projectId = context.projectId(project) ?? '';
-  const docs = projectId === '' ? undefined : context.docs(project);
-  const get = (api: DocsApi) => api.getAgentJob({ projectId, jobId }, { signal: context.stopping });
-  return pollJob(thread, 'agent-status', docs, get, context);
-}
-
-/** Looks up the job that a person named; a job that Docket makes needs no look-up. */
-export async function lookUpNamedJob(thread: ThreadRun, context: JobContext) {
-  if (thread.agentJobId === undefined) return 'known';
-  const poll = await pollAgentJob({ ...thread, pollRequested: true }, context);
-  if ('inMs' in poll) return poll.inMs;
-  return isUnknownJob(poll) ? 'unknown' : 'known';
-}
-
-/** Polls the job if that is due. Returns the save of its result, or in how many milliseconds a poll is due. */
-export async function pollWhenDue(thread: ThreadRun, context: JobContext) {
-  const { now, random, timing } = context;
-  const round = openRoundOf(thread);
-  if (thread.agentJobId === undefined || thread.state === 'ended') return Infinity;
-  if (!round && !thread.pollRequested) return Infinity;
-  const polledAtMs = now();
-  const saveNext = (next: ThreadRun) => saveChanges(thread, next, 0, context);
-  if (round && polledAtMs - round.sentAtMs >= timing.watchMs)
-    return saveNext(stopPolls(thread, 'gaveUp', polledAtMs));
-  const poll = await pollAgentJob(thread, context);
-  if ('inMs' in poll) return poll.inMs;
-  if ('failure' in poll) {
-    const { failure } = poll;
-    const isGone = failure.kind === 'lost' && failure.inARow >= NOT_FOUND_AFTER;
-    if (isGone) return saveNext(stopPolls(thread, 'gone', now()));
-    return save({ ...thread, pollFailure: failure, nextPollAtMs: failure.nextMs });
-  }
-  const next = applyPoll(thread, poll.job, polledAtMs, timing.graceMs);
-  const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
-  const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), timing, random());
-  if (poll.job.status === 'active') return saveNext({ ...next, nextPollAtMs });
-  // A round that was given up may be found ended, without ever being open again.
-  const last = next.rounds.at(-1);
-  if (last?.ending && last !== thread.rounds.at(-1)) await markPreviewOlder(next, last.n, context);
-  const support = previewSupport(thread.teamId, thread.project);
-  const previews = !(await context.support.isMissing(support));
-  return saveNext({ ...next, previews, nextPollAtMs });
-}
-
-/** Marks the latest preview of the branch as older than a round. Runs before the save: after a crash, it is repeated. */
-async function markPreviewOlder({ id, seen }: ThreadRun, n: number, { runs, wake }: JobContext) {
-  const preview = seen?.ref === undefined ? undefined : await runs.byAlias(previewAlias(id, seen.ref));
-  if (preview === undefined) return;
-  await runs.appendToInbox('site', preview, { event: {}, dedupeKey: `round ${n}` });
-  await wake({ job: 'site', id: preview });
-}
-
 /** Ends the polls, and the open round: the platform does not know the job, or the agent has worked for too long. */
-function stopPolls(thread: ThreadRun, kind: 'gone' | 'gaveUp', atMs: number): ThreadRun {
+export function stopPolls(thread: ThreadRun, kind: 'gone' | 'gaveUp', atMs: number): ThreadRun {
   const next: ThreadRun = { ...thread, pollRequested: false };
   if (kind === 'gone') Object.assign(next, { notFound: true, pollFailure: undefined });
   const round = openRoundOf(thread);

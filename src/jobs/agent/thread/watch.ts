@@ -1,0 +1,61 @@
+import type { DocsApi } from '../../../docs-api/client.ts';
+import type { JobContext } from '../../engine/context.ts';
+import { save } from '../../engine/job.ts';
+import { isUnknownJob, nextPollMs, pollJob } from '../../engine/polling.ts';
+import { previewAlias, previewSupport, siteEvents } from '../../site/record.ts';
+import { openRoundOf, type ThreadRun } from './record.ts';
+import { applyPoll, stopPolls } from './rounds.ts';
+import type { Strand } from './strand.ts';
+
+/**
+ * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
+ * everywhere at once, and the platform may not find an old one for a moment.
+ */
+const NOT_FOUND_AFTER = 6;
+
+function pollAgentJob(thread: ThreadRun, context: JobContext) {
+  const { project, agentJobId: jobId = '' } = thread;
+  const projectId = context.platform.projectId(project) ?? '';
+  const docs = projectId === '' ? undefined : context.platform.docs(project);
+  const get = (api: DocsApi) => api.getAgentJob({ projectId, jobId }, { signal: context.stopping });
+  return pollJob(thread, 'agent-status', docs, get, context);
+}
+
+/** Returns whether the platform knows the job that a person named; a job that Docket makes needs no look-up. */
+export async function isKnownJob(thread: ThreadRun, context: JobContext): Promise<boolean> {
+  if (thread.agentJobId === undefined) return true;
+  return !isUnknownJob(await pollAgentJob({ ...thread, pollRequested: true }, context));
+}
+
+/** Polls the job while a round is open, or a person waits. */
+export const watch: Strand = async (thread, context) => {
+  const { now, random, timing } = context;
+  const round = openRoundOf(thread);
+  if (thread.agentJobId === undefined || thread.state === 'ended') return undefined;
+  if (!round && !thread.pollRequested) return undefined;
+  const polledAtMs = now();
+  if (round && polledAtMs - round.sentAtMs >= timing.watchMs)
+    return save(stopPolls(thread, 'gaveUp', polledAtMs));
+  const poll = await pollAgentJob(thread, context);
+  if ('failure' in poll) {
+    const { failure } = poll;
+    const isGone = failure.kind === 'lost' && failure.inARow >= NOT_FOUND_AFTER;
+    if (isGone) return save(stopPolls(thread, 'gone', now()));
+    return save({ ...thread, pollFailure: failure, nextPollAtMs: failure.nextMs });
+  }
+  const next = applyPoll(thread, poll.job, polledAtMs, timing.graceMs);
+  const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
+  const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), timing, random());
+  if (poll.job.status === 'active') return save({ ...next, nextPollAtMs });
+  // A round that was given up may be found ended, without ever being open again.
+  const last = next.rounds.at(-1);
+  if (last?.ending && last !== thread.rounds.at(-1)) await markPreviewOlder(next, last.n, context);
+  const previews = !(await context.store.support.isMissing(previewSupport(thread.teamId, thread.project)));
+  return save({ ...next, previews, nextPollAtMs });
+};
+
+/** Marks the latest preview of the branch as older than a round. Runs before the save: after a crash, it is repeated. */
+async function markPreviewOlder({ id, seen }: ThreadRun, n: number, { store, sendEvent }: JobContext) {
+  const preview = seen?.ref === undefined ? undefined : await store.runs.byAlias(previewAlias(id, seen.ref));
+  if (preview) await sendEvent(siteEvents, preview, { kind: 'newerWork' }, `round ${n}`);
+}
