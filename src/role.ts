@@ -76,8 +76,10 @@ export async function createRoleParts(
     server,
     log,
     now,
+    monotonicMs,
     afterMs: timing.problemAfterMs,
     retryMs: timing.retryMaxMs * 1.5,
+    probeMs: timing.probeMs,
     slackParts: settings.workspaces.map(slackPartOf),
     onCall(part, { answered, refused }) {
       const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';

@@ -24,7 +24,7 @@ import { createOutbox } from './slack/outbox.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
-import { type LastCall, probeAfterMs, type Workspace, workspaceIndex } from './workspaces.ts';
+import { type Workspace, workspaceIndex } from './workspaces.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -228,15 +228,12 @@ interface PlatformCalls {
 
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
-  { timing, monotonicMs, log, secrets, closers, health, metrics, tracing }: RoleParts,
+  { timing, log, secrets, closers, health, metrics, tracing }: RoleParts,
   watchKey: (keyId: string, accepted: boolean) => void,
 ): ReadonlyMap<string, PlatformCalls> {
-  /** Of each key. */
-  const lastCalls = new Map<string, LastCall>();
   const apis = projects.map((project) => {
     const { name, apiKey, apiKeyFile } = project;
     const keyId = keyIdOf(project);
-    lastCalls.set(keyId, { atMs: monotonicMs(), isFailed: false });
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,
@@ -252,17 +249,12 @@ function createDocsApis(
         log.debug(request, 'docs api');
         metrics.docsCalls.observe({ operation, outcome: error ?? 'ok' }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error ?? 'ok');
-        const keyId = keyIdOf(project);
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (error === 'aborted') return;
         const call = { of: name, operation, keyId };
         const problem = docsProblemOf(request, project);
         const isAccepted = problem === undefined && error !== 'forbidden' && request.isOwn;
         if (isAccepted || error === 'key_rejected') watchKey(keyId, isAccepted);
-        lastCalls.set(keyId, {
-          atMs: monotonicMs(),
-          isFailed: problem !== undefined && problem.name !== 'docs_limited',
-        });
         // A person waits for a call that is not repeatable. A rate limit only delays it.
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
         if (problem === undefined && error !== 'forbidden') health.worked(call, isOwn);
@@ -272,11 +264,7 @@ function createDocsApis(
       },
     });
     async function probe() {
-      const last = lastCalls.get(keyId);
-      if (last && monotonicMs() - last.atMs < probeAfterMs(last, timing)) return;
-      // Projects may share a key.
-      lastCalls.set(keyId, { isFailed: last?.isFailed ?? false, atMs: monotonicMs() });
-      await api.getExport({ jobId: NO_JOB }).catch(() => {});
+      if (health.takeProbe(keyId)) await api.getExport({ jobId: NO_JOB }).catch(() => {});
     }
     return [name, { api, probe }] as const;
   });

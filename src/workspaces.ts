@@ -19,7 +19,7 @@ interface WorkspaceParts {
   /** The clock of cached look-ups. */
   cacheNow: () => number;
   monotonicMs: () => number;
-  health: Pick<Health, 'worked' | 'failed' | 'record' | 'addProblems'>;
+  health: Pick<Health, 'worked' | 'failed' | 'record' | 'takeProbe' | 'addProblems'>;
   metrics: Pick<Metrics, 'slackCalls'>;
   tracing: Pick<Tracing, 'called'>;
   closers: ShutdownHooks;
@@ -29,16 +29,6 @@ interface WorkspaceParts {
 /** Returns the name of a workspace's Slack in the health of this process. */
 export const slackPartOf = ({ name }: Pick<WorkspaceSettings, 'name'>): Dependency =>
   name === undefined ? 'slack' : `slack ${name}`;
-
-/** The last call of a kind: its end by the monotonic clock, and whether it was a problem. */
-export interface LastCall {
-  atMs: number;
-  isFailed: boolean;
-}
-
-/** How long after a call the next one may be made only to see whether the other side is there. */
-export const probeAfterMs = ({ isFailed }: LastCall, { probeMs }: Pick<Timing, 'probeMs'>) =>
-  isFailed ? probeMs / 4 : probeMs;
 
 /** One workspace: Docket's app there, and everything that must not be mixed with another workspace. */
 export type Workspace = ReturnType<typeof createWorkspace>;
@@ -53,7 +43,6 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
   const where = name === undefined ? '' : ` Workspace: ${name}.`;
   const channelIds = createChannelIds();
   const recalled = { teamId: '' };
-  let lastCall: LastCall = { atMs: monotonicMs(), isFailed: false };
   closers.add(() => channelIds.stop());
   const slack = createSlackApi({
     channelIds,
@@ -66,7 +55,6 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
       const call = { of: slackPart, operation: method };
       const failure = error === 'limited' ? 'slack_limited' : answered ? undefined : 'slack_unreachable';
       const problem = refused ? 'slack_token' : failure;
-      lastCall = { atMs: monotonicMs(), isFailed: problem !== undefined && problem !== 'slack_limited' };
       if (problem === undefined) health.worked(call);
       else health.failed(call, { name: problem, text: texts[problem] + where }, refused, error);
       health.record(slackPart, answered, refused);
@@ -98,8 +86,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     problemHere,
     /** Asks whether Slack is there, and which scopes the app has, if nobody has called it for a while. */
     async probe() {
-      if (monotonicMs() - lastCall.atMs >= probeAfterMs(lastCall, timing))
-        await slack.identity().catch(() => {});
+      if (health.takeProbe(slackPart)) await slack.identity().catch(() => {});
     },
     channelIds,
     postEphemeral: (...[responseUrl, content, timeoutMs]: Parameters<typeof postEphemeral>) =>

@@ -90,10 +90,13 @@ interface HealthParts {
   server: HttpServer;
   log: Log;
   now: () => number;
+  monotonicMs: () => number;
   /** How long calls of a kind may fail before that is a problem. */
   afterMs: number;
   /** The longest pause between two tries of what fails. */
   retryMs: number;
+  /** Who has not been called for this long is called, only to see whether it is there; after a failure, in a quarter of it. */
+  probeMs: number;
   /** The workspaces' parts; `/readyz` shows them as one, `slack`. */
   slackParts: readonly Dependency[];
   /** Called after each recorded call. */
@@ -114,17 +117,22 @@ export type Health = ReturnType<typeof createHealth>;
  * Collects the results of calls to Slack and to the platform, and of Slack's requests. A failure is a problem at once if
  * a person waits for the call, else after calls of its kind have failed for `afterMs`. The first success ends it.
  */
-export function createHealth({ server, log, now, afterMs, retryMs, slackParts, onCall }: HealthParts) {
+export function createHealth(parts: HealthParts) {
+  const { server, log, now, monotonicMs, afterMs, retryMs, probeMs, slackParts, onCall } = parts;
   const snapshots = new Map<Dependency, HealthSnapshot>();
   const failures = new Map<string, Failure>();
   const calls: Dependency[] = ['docs', ...slackParts];
-  const parts: [name: string, state: StateCheck][] = calls.map((part) => [
+  const states: [name: string, state: StateCheck][] = calls.map((part) => [
     upstreamOf(part),
     () => stateOf(snapshots.get(part)),
   ]);
   const checks: ProblemCheck[] = [];
   const logProblems = createProblemLog(log, now);
   const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
+  const startedMs = monotonicMs();
+  /** The last call with each key of the platform, and to each workspace's Slack: when it ended, and whether it failed. */
+  const lastCalls = new Map<string, { atMs: number; isFailed: boolean }>();
+  const noteCall = (id: string, isFailed: boolean) => lastCalls.set(id, { atMs: monotonicMs(), isFailed });
   let share = (_part: Dependency, _seen: HealthSnapshot) => {};
   let ready = false;
 
@@ -156,19 +164,19 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
 
   server.route('GET /healthz', (_, response) => sendJson(response, 200, { alive: true }));
   server.route('GET /readyz', async (_, response) => {
-    const states = await Promise.all(parts.map(async ([name, state]) => [name, await state()] as const));
-    states.sort(([, one], [, other]) => worstLast.indexOf(one) - worstLast.indexOf(other));
+    const found = await Promise.all(states.map(async ([name, state]) => [name, await state()] as const));
+    found.sort(([, one], [, other]) => worstLast.indexOf(one) - worstLast.indexOf(other));
     // A part with several states shows the worst, which comes last.
-    const found = problems().map(({ name, level, text }) => ({ name, level, text }));
-    const shown = { ready, atMs: now(), parts: Object.fromEntries(states), problems: found };
-    sendJson(response, ready ? 200 : 503, shown);
+    const shown = problems().map(({ name, level, text }) => ({ name, level, text }));
+    const body = { ready, atMs: now(), parts: Object.fromEntries(found), problems: shown };
+    sendJson(response, ready ? 200 : 503, body);
   });
 
   return {
     /** Returns all present problems. */
     problems,
     /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
-    addPart: (name: string, state: StateCheck) => void parts.push([name, state]),
+    addPart: (name: string, state: StateCheck) => void states.push([name, state]),
     /** Adds a check for operators. It returns the present problems, with their fixes. */
     addProblems: (find: ProblemCheck) => void checks.push(find),
     /** Logs what began, lasts or is over. Call it at intervals. */
@@ -180,6 +188,7 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     /** Records a failure; `code` is a detail for the log. */
     failed(kind: CallKind, problem: CallProblem, isWaitedFor: boolean, code?: string | number) {
       const { name, level = 'error', text } = problem;
+      noteCall(kind.keyId ?? kind.of, !name.endsWith('_limited'));
       const before = failures.get(keyOf(kind));
       const sinceMs = before?.sinceMs ?? now();
       const isProblem = before?.isProblem === true || isWaitedFor || now() - sinceMs >= afterMs;
@@ -188,6 +197,7 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     },
     /** Ends the failures of this kind, and those that its answer disproves. */
     worked(kind: CallKind, isSure = true) {
+      noteCall(kind.keyId ?? kind.of, false);
       if (failures.size === 0) return;
       const before = failures.get(keyOf(kind));
       for (const [key, failure] of failures)
@@ -203,6 +213,13 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
       snapshots.set(part, seen);
       onCall(part, seen);
       share(part, seen);
+    },
+    /** Returns whether nobody has called with this key, or this Slack, for a while. The caller then does, and nobody else. */
+    takeProbe(id: string): boolean {
+      const { atMs, isFailed } = lastCalls.get(id) ?? { atMs: startedMs, isFailed: false };
+      const isDue = monotonicMs() - atMs >= (isFailed ? probeMs / 4 : probeMs);
+      if (isDue) noteCall(id, isFailed);
+      return isDue;
     },
     snapshots: (): Partial<Record<Dependency, HealthSnapshot>> => Object.fromEntries(snapshots),
     /** Saves each state for the other processes from now on. */
