@@ -155,7 +155,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       if (teamId() === '') return;
       await stores.teams.save(workspace.tokenId, teamId());
       await remindOfExpiry(teamId());
-      await alertOfDeployments(teamId(), troubles.known());
+      await alertOfDeployments(teamId(), troubles.problems());
     }
     parts.health.addProblems(() => {
       const text = expiring().map(expiryText).join(' ');
