@@ -10,7 +10,7 @@ import { repeat, type ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { version } from './runtime/version.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { createHealth, redisState, upstreamOf, WORKSPACE_TWICE } from './server/health.ts';
+import { createHealth, redisState, upstreamOf } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
@@ -104,7 +104,10 @@ export async function createRoleParts(
   health.addProblems(() => {
     const known = workspaces.map(({ teamId }) => teamId()).filter((teamId) => teamId !== '');
     const isTwice = new Set(known).size < known.length;
-    return isTwice ? [{ name: 'workspace_twice', level: 'error', text: WORKSPACE_TWICE }] : [];
+    // Docket cannot know which app should do its work.
+    const text =
+      'Two workspaces of the settings are the same one in Slack. Remove one of them, or use the token of another.';
+    return isTwice ? [{ name: 'workspace_twice', level: 'error', text }] : [];
   });
 
   let address = redisAddressOf(settings);

@@ -16,7 +16,6 @@ import { connectRole, type RoleParts } from './role.ts';
 import { createChangeSaver } from './runtime/cached.ts';
 import { rejectWhenStopping, repeat } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { expiryText, workspaceGoneText } from './server/health.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createChannels } from './slack/lookups.ts';
@@ -103,8 +102,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     const context: JobContext = {
       ...stores,
       docs(project) {
-        const known = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
-        return known && rejectWhenStopping(stopping, known.api);
+        const api = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
+        return api && rejectWhenStopping(stopping, api);
       },
       deployment: createDeployments(projects, sender.send, parts.machineMs, onDeploymentCall, {
         renewed(token) {
@@ -158,7 +157,12 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       await alertOfDeployments(teamId(), troubles.problems());
     }
     parts.health.addProblems(() => {
-      const text = expiring().map(expiryText).join(' ');
+      const texts = expiring().map(
+        ({ variable, expires, leftMs }) =>
+          // It may still work on its last day.
+          `${variable} ${leftMs <= -24 * HOUR_MS ? 'expired' : 'expires'} on ${expires}. Create a new one and set it; for an API key, set its new date, too.`,
+      );
+      const text = texts.join(' ');
       return text === '' ? [] : [workspace.problemHere({ name: 'key_expires', level: 'warn', text })];
     });
     return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
@@ -175,7 +179,8 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     const isKnown = parts.workspaces.every(({ teamId }) => teamId() !== '');
     const missing = [...waitingTeams].filter((teamId) => workspaceIndex(parts.workspaces, teamId) < 0);
     if (!isKnown || missing.length === 0) return [];
-    return [{ name: 'workspace_gone', level: 'warn', text: workspaceGoneText(missing.join(', ')) }];
+    const text = `Work of ${missing.join(', ')} waits: the settings have no such workspace. Add it again, and restart Docket. Requests expire after a month.`;
+    return [{ name: 'workspace_gone', level: 'warn', text }];
   });
   const workers = createWorkers({
     ...parts,
@@ -196,8 +201,11 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  const probes = [...parts.workspaces, ...docsApis.values()];
-  const probe = () => Promise.all(probes.map((one) => one.probe()));
+  const askPlatform = async (api: DocsApi) => {
+    if (parts.health.takeProbe(api.keyId)) await api.getExport({ jobId: NO_JOB }).catch(() => {});
+  };
+  const probe = () =>
+    Promise.all([...parts.workspaces.map((one) => one.probe()), ...[...docsApis.values()].map(askPlatform)]);
   void repeat(stopping, () => timing.problemCheckMs, probe);
 
   const findDeployment: JobContext['deployment'] = (...names) =>
@@ -219,19 +227,14 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
 /** An id that no export job of the platform has: it is asked for to see whether the platform answers. */
 const NO_JOB = 'docket-is-it-there';
 
-/** The platform's API with the key of one project. */
-interface PlatformCalls {
-  api: DocsApi;
-  /** Asks whether the platform is there, if nobody has called it for a while. Any answer but a refusal or a failure proves it. */
-  probe: () => Promise<void>;
-}
-
+/** Returns the platform's API with the key of each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
   { timing, log, secrets, closers, health, metrics, tracing }: RoleParts,
   watchKey: (keyId: string, accepted: boolean) => void,
-): ReadonlyMap<string, PlatformCalls> {
-  const apis = projects.map((project) => {
+): ReadonlyMap<string, DocsApi> {
+  const apis = new Map<string, DocsApi>();
+  for (const project of projects) {
     const { name, apiKey, apiKeyFile } = project;
     const keyId = keyIdOf(project);
     const api = createDocsApi({
@@ -263,12 +266,9 @@ function createDocsApis(
         health.record('docs', status !== undefined && ![502, 503, 504].includes(status));
       },
     });
-    async function probe() {
-      if (health.takeProbe(keyId)) await api.getExport({ jobId: NO_JOB }).catch(() => {});
-    }
-    return [name, { api, probe }] as const;
-  });
+    apis.set(name, api);
+  }
   // The answer of an open call is then lost; the next process asks a person, or polls again.
-  closers.add(() => withTimeout(CLOSE_MS, Promise.all(apis.map(([, { api }]) => api.close()))));
-  return new Map(apis);
+  closers.add(() => withTimeout(CLOSE_MS, Promise.all([...apis.values()].map((api) => api.close()))));
+  return apis;
 }

@@ -5,7 +5,7 @@ import { createPolicy } from './policy.ts';
 import type { Log } from './runtime/log.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import type { Timing } from './runtime/timing.ts';
-import { type Health, type Problem, scopeText, slackTexts } from './server/health.ts';
+import type { Health, Problem } from './server/health.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createLookups } from './slack/lookups.ts';
 import { postEphemeral } from './slack/response-url.ts';
@@ -39,7 +39,13 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
   const { name, allow, contact, projects, docsDomain } = settings;
   const log = name === undefined ? parts.log : parts.log.child({ workspace: name });
   const slackPart = slackPartOf(settings);
-  const texts = slackTexts(settings.botToken.name);
+  const texts = {
+    slack_token: `Slack refuses ${settings.botToken.name}: nothing works until you set a new one and restart Docket.`,
+    slack_limited:
+      'Slack limits Docket (429), so messages come late. Check what else uses the token of this app.',
+    slack_unreachable:
+      'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
+  };
   const where = name === undefined ? '' : ` Workspace: ${name}.`;
   const channelIds = createChannelIds();
   const recalled = { teamId: '' };
@@ -73,7 +79,8 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     const level = slack.refusedMethods().length > 0 ? 'error' : 'warn';
     const problems: Problem[] = [];
     if (slack.isOrgWide()) problems.push({ name: 'slack_org_wide', level: 'error', text: ORG_WIDE_TEXT });
-    if (scopes !== '') problems.push({ name: 'slack_scope', level, text: scopeText(scopes) });
+    const text = `The app lacks ${scopes}, so what needs it fails. Replace its manifest by manifest.yml, and install it again.`;
+    if (scopes !== '') problems.push({ name: 'slack_scope', level, text });
     return problems.map(problemHere);
   });
   // A cached look-up must not expire early or late because a clock is corrected.

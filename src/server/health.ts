@@ -37,31 +37,6 @@ export async function redisState(redis: RedisClient): Promise<PartState> {
   return isUp ? 'up' : 'down';
 }
 
-/** Returns the problems of calls to Slack with the bot token of this setting. */
-export const slackTexts = (token: string) => ({
-  slack_token: `Slack refuses ${token}: nothing works until you set a new one and restart Docket.`,
-  slack_limited:
-    'Slack limits Docket (429), so messages come late. Check what else uses the token of this app.',
-  slack_unreachable:
-    'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
-});
-
-/** The problem of a key or a token, by its setting, with an end on this day. */
-export const expiryText = ({ variable, day, isOver }: { variable: string; day: string; isOver: boolean }) =>
-  `${variable} ${isOver ? 'expired' : 'expires'} on ${day}. Create a new one and set it; for an API key, set its new date, too.`;
-
-/** The problem of an app that was installed without these scopes. */
-export const scopeText = (scopes: string) =>
-  `The app lacks ${scopes}, so what needs it fails. Replace its manifest by manifest.yml, and install it again.`;
-
-/** The problem of work in workspaces that the settings do not have. */
-export const workspaceGoneText = (teams: string) =>
-  `Work of ${teams} waits: the settings have no such workspace. Add it again, and restart Docket. Requests expire after a month.`;
-
-/** The problem of two bot tokens for one workspace of Slack: Docket cannot know which app should do its work. */
-export const WORKSPACE_TWICE =
-  'Two workspaces of the settings are the same one in Slack. Remove one of them, or use the token of another.';
-
 /** A problem of calls. If a dependency causes it, the name begins with the dependency. The default level is `error`. */
 type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
 

@@ -1,7 +1,6 @@
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { type Node, parseSync, Visitor } from 'oxc-parser';
-import { slackTexts } from '../../src/server/health.ts';
 
 const root = join(import.meta.dirname, '../..');
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -31,12 +30,13 @@ export function problemLevels(): Map<string, Set<string>> {
         for (const one of names) add(one, ...(level ? literalsOf(level, file) : [standard]));
       },
     }).visit(parseSync(file, read(file)).program);
-  for (const name of Object.keys(slackTexts(''))) add(name, 'error');
   for (const [, name = ''] of read('src/store/values.ts').matchAll(/'(deployment_\w+)'/g)) add(name, 'warn');
-  for (const name of keysOfTexts('src/server/work-watch.ts')) add(name, 'error');
+  const tables = [...keysOf('src/server/work-watch.ts', 'TEXTS'), ...keysOf('src/workspaces.ts', 'texts')];
+  for (const name of tables) add(name, 'error');
   const file = 'src/store/redis/check.ts';
   const [, warned = ''] = /level: (.+) \? 'warn' : 'error'/.exec(read(file)) ?? [];
-  for (const kind of keysOfTexts(file)) add(`redis_${kind}`, warned.includes(`'${kind}'`) ? 'warn' : 'error');
+  for (const kind of keysOf(file, 'TEXTS'))
+    add(`redis_${kind}`, warned.includes(`'${kind}'`) ? 'warn' : 'error');
   return levels;
 }
 
@@ -62,8 +62,8 @@ function constantsOf(file: string, name: string): Node[] {
   return found.map((one) => (one.type === 'TSAsExpression' ? one.expression : one));
 }
 
-const keysOfTexts = (file: string): string[] =>
-  constantsOf(file, 'TEXTS').flatMap((one) =>
+const keysOf = (file: string, table: string): string[] =>
+  constantsOf(file, table).flatMap((one) =>
     one.type === 'ObjectExpression'
       ? one.properties.map((row) => (row.type === 'Property' ? String(keyOf(row.key)) : ''))
       : [],

@@ -111,12 +111,7 @@ export function createAlerts(parts: AlertParts) {
     },
 
     /** Returns the keys and tokens that expire within a week, or have expired. */
-    expiring: () =>
-      expiringIn(WARNED_DAYS).map(({ variable, expires: day, leftMs }) => ({
-        variable,
-        day,
-        isOver: leftMs <= -DAY_MS,
-      })),
+    expiring: () => expiringIn(WARNED_DAYS),
 
     /** Alerts the admins of the problems of their projects' deployments, once each. */
     async alertOfDeployments(teamId: string, problems: readonly DeploymentProblem[]): Promise<void> {
