@@ -177,7 +177,7 @@ export async function connectRole(
   { projects, limits, role }: Settings,
   parts: RoleParts,
 ) {
-  const { address, workspaces, timing, closers, redisWatch, health, onRedisError } = parts;
+  const { address, workspaces, timing, closers, redisWatch, health, metrics, onRedisError } = parts;
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
@@ -203,13 +203,14 @@ export async function connectRole(
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
   const stores = createStores(redis, (limit, outcome) =>
-    parts.metrics.slots.add({ limit: limitNameOf(limit), outcome }),
+    metrics.slots.add({ limit: limitNameOf(limit), outcome }),
   );
   for (const { channelIds, teamId } of workspaces)
     void channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
   if (role !== 'all' || connect === connectForRequests) {
-    addRedisGauges({ ...parts, redis, queues, stores, projects, limits });
-    const watch = createWorkWatch({ queues, stores, timing, monotonicMs: parts.monotonicMs });
+    const { now, monotonicMs } = parts;
+    addRedisGauges({ metrics, redis, queues, stores, workspaces, projects, limits, timing, now });
+    const watch = createWorkWatch({ queues, stores, timing, monotonicMs });
     health.addProblems(watch.problems);
     void repeat(closers.stopping, () => timing.problemCheckMs, watch.check);
   }

@@ -32,14 +32,15 @@ const CLOSE_MS = 300;
 
 /** Starts the worker part of Docket: it calls the docs API and posts to Slack. */
 export async function startWorker(settings: Settings, parts: RoleParts): Promise<void> {
-  const { timing, now, random, log, metrics, closers, onRedisError } = parts;
+  const { timing, now, random, newRef, log, metrics, telemetry, closers, onRedisError } = parts;
   const { stopping } = closers;
   const { redis, queues, stores } = await connectRole(connectForWork, settings, parts);
+  const { messages, links, people, threads, rateLimiter } = stores;
   parts.health.shareIn(stores.health, onRedisError);
 
   const wake = (run: RunRef) => enqueueRun(queues, run);
 
-  const outbox = createOutbox({ messages: stores.messages, wake });
+  const outbox = createOutbox({ messages, wake });
   const published = new Map<string, number>();
   // A Redis that restarts may have lost the last writes.
   redis.on('ready', () => published.clear());
@@ -61,7 +62,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     now,
   });
   async function refreshHomes(teamId: string, userIds: readonly string[]) {
-    const opened = await stores.people.whoOpenedHome(teamId, userIds);
+    const opened = await people.whoOpenedHome(teamId, userIds);
     await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
   }
 
@@ -118,11 +119,17 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
         return [...new Set([own, ...using.flatMap((one) => one.teamId() || [])])];
       },
       projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
-      slack: { ...slack, channel: createChannels(slack, stores.rateLimiter, teamId, timing) },
+      slack: { ...slack, channel: createChannels(slack, rateLimiter, teamId, timing) },
       deliverMessage: createDelivery({
-        ...parts,
-        ...stores,
         slack,
+        messages,
+        links,
+        people,
+        threads,
+        rateLimiter,
+        timing,
+        now,
+        random,
         log,
         onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
         onRetry: () => metrics.retries.add({ of: 'slack' }),
@@ -183,9 +190,13 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     return [{ name: 'workspace_gone', level: 'warn', text }];
   });
   const workers = createWorkers({
-    ...parts,
     jobs,
     stopping,
+    newRef,
+    timing,
+    telemetry,
+    metrics,
+    log,
     workspaceOf(teamId = '') {
       const index = workspaceIndex(parts.workspaces, teamId);
       if (index < 0) waitingTeams.add(teamId);
