@@ -191,8 +191,10 @@ export async function connectRole(
   // Nobody catches a later mismatch, so it ends the process.
   redis.on('ready', () => void checkData());
   closers.stopping.throwIfAborted();
-  // Without the bot's identity, commands are refused, and the look-up is retried. Of two roles, the worker starts first.
-  if (role !== 'all' || connect !== connectForRequests) {
+  // Of two roles in one process, the worker starts first.
+  const isFirst = role !== 'all' || connect !== connectForRequests;
+  // Without the bot's identity, commands are refused, and the look-up is retried.
+  if (isFirst) {
     const asked = Promise.all(
       workspaces.map(({ slack, log }) => findBot(slack, timing, log, closers.stopping)),
     );
@@ -205,6 +207,11 @@ export async function connectRole(
   const stores = createStores(redis, (limit, outcome) =>
     metrics.slots.add({ limit: limitNameOf(limit), outcome }),
   );
+  if (isFirst) {
+    health.shareIn(stores.health, onRedisError);
+    const probe = () => Promise.all(workspaces.map((one) => one.probe()));
+    void repeat(closers.stopping, () => timing.problemCheckMs, probe);
+  }
   for (const { channelIds, teamId } of workspaces)
     void channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
   if (role !== 'all' || connect === connectForRequests) {

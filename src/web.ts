@@ -11,7 +11,6 @@ import { enqueueRun } from './jobs/index.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createReceiptClock } from './runtime/receipt.ts';
-import { repeat } from './runtime/stopping.ts';
 import { claimMsOf } from './runtime/timing.ts';
 import { version } from './runtime/version.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
@@ -45,12 +44,6 @@ export async function startWeb(settings: Settings, parts: RoleParts): Promise<vo
 
   const synced = parts.clock.startSync(redis);
   await withTimeout(TIME_MS, synced).catch(() => {});
-  // In the role `all`, its worker does this.
-  if (settings.role === 'web') {
-    parts.health.shareIn(stores.health, parts.onRedisError);
-    const probe = () => Promise.all(parts.workspaces.map((one) => one.probe()));
-    void repeat(closers.stopping, () => parts.timing.problemCheckMs, probe);
-  }
   closers.add(() => Promise.all(apps.map((app) => app.stop())));
   await Promise.all(apps.map((app) => app.start()));
 }

@@ -36,7 +36,6 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const { stopping } = closers;
   const { redis, queues, stores } = await connectRole(connectForWork, settings, parts);
   const { messages, links, people, threads, rateLimiter } = stores;
-  parts.health.shareIn(stores.health, onRedisError);
 
   const wake = (run: RunRef) => enqueueRun(queues, run);
 
@@ -212,12 +211,11 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  const askPlatform = async (api: DocsApi) => {
+  const probe = async (api: DocsApi) => {
     if (parts.health.takeProbe(api.keyId)) await api.getExport({ jobId: NO_JOB }).catch(() => {});
   };
-  const probe = () =>
-    Promise.all([...parts.workspaces.map((one) => one.probe()), ...[...docsApis.values()].map(askPlatform)]);
-  void repeat(stopping, () => timing.problemCheckMs, probe);
+  const probeAll = () => Promise.all([...docsApis.values()].map(probe));
+  void repeat(stopping, () => timing.problemCheckMs, probeAll);
 
   const findDeployment: JobContext['deployment'] = (...names) =>
     workspaces.flatMap(({ context }) => context.deployment(...names) ?? [])[0];
