@@ -10,7 +10,7 @@ import { repeat, type ShutdownHooks } from './runtime/stopping.ts';
 import { defaultTiming, type Timing } from './runtime/timing.ts';
 import { version } from './runtime/version.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { createHealth, redisState, upstreamOf, WORKSPACE_TWICE } from './server/health.ts';
+import { createHealth, redisState, upstreamOf } from './server/health.ts';
 import type { HttpServer } from './server/http-server.ts';
 import { addRedisGauges, serveMetrics } from './server/metrics.ts';
 import { startOpenTelemetry } from './server/open-telemetry.ts';
@@ -76,8 +76,10 @@ export async function createRoleParts(
     server,
     log,
     now,
+    monotonicMs,
     afterMs: timing.problemAfterMs,
     retryMs: timing.retryMaxMs * 1.5,
+    probeMs: timing.probeMs,
     slackParts: settings.workspaces.map(slackPartOf),
     onCall(part, { answered, refused }) {
       const outcome = answered ? 'answered' : refused ? 'refused' : 'unanswered';
@@ -102,7 +104,10 @@ export async function createRoleParts(
   health.addProblems(() => {
     const known = workspaces.map(({ teamId }) => teamId()).filter((teamId) => teamId !== '');
     const isTwice = new Set(known).size < known.length;
-    return isTwice ? [{ name: 'workspace_twice', level: 'error', text: WORKSPACE_TWICE }] : [];
+    // Docket cannot know which app should do its work.
+    const text =
+      'Two workspaces of the settings are the same one in Slack. Remove one of them, or use the token of another.';
+    return isTwice ? [{ name: 'workspace_twice', level: 'error', text }] : [];
   });
 
   let address = redisAddressOf(settings);
@@ -172,7 +177,7 @@ export async function connectRole(
   { projects, limits, role }: Settings,
   parts: RoleParts,
 ) {
-  const { address, workspaces, timing, closers, redisWatch, health, onRedisError } = parts;
+  const { address, workspaces, timing, closers, redisWatch, health, metrics, onRedisError } = parts;
   const redis = connect(address, timing, onRedisError);
   closers.add(() => redis.disconnect());
   redisWatch.add(redis);
@@ -186,8 +191,10 @@ export async function connectRole(
   // Nobody catches a later mismatch, so it ends the process.
   redis.on('ready', () => void checkData());
   closers.stopping.throwIfAborted();
-  // Without the bot's identity, commands are refused, and the look-up is retried. Of two roles, the worker starts first.
-  if (role !== 'all' || connect !== connectForRequests) {
+  // Of two roles in one process, the worker starts first.
+  const isFirst = role !== 'all' || connect !== connectForRequests;
+  // Without the bot's identity, commands are refused, and the look-up is retried.
+  if (isFirst) {
     const asked = Promise.all(
       workspaces.map(({ slack, log }) => findBot(slack, timing, log, closers.stopping)),
     );
@@ -198,13 +205,19 @@ export async function connectRole(
   const queues = createQueues(redis, onRedisError, parts.telemetry);
   closers.add(() => queues.close());
   const stores = createStores(redis, (limit, outcome) =>
-    parts.metrics.slots.add({ limit: limitNameOf(limit), outcome }),
+    metrics.slots.add({ limit: limitNameOf(limit), outcome }),
   );
+  if (isFirst) {
+    health.shareIn(stores.health, onRedisError);
+    const probe = () => Promise.all(workspaces.map((one) => one.probe()));
+    void repeat(closers.stopping, () => timing.problemCheckMs, probe);
+  }
   for (const { channelIds, teamId } of workspaces)
     void channelIds.begin(() => stores.channelIds.load(teamId()), timing.redisPingMs);
   if (role !== 'all' || connect === connectForRequests) {
-    addRedisGauges({ ...parts, redis, queues, stores, projects, limits });
-    const watch = createWorkWatch({ queues, stores, timing, monotonicMs: parts.monotonicMs });
+    const { now, monotonicMs } = parts;
+    addRedisGauges({ metrics, redis, queues, stores, workspaces, projects, limits, timing, now });
+    const watch = createWorkWatch({ queues, stores, timing, monotonicMs });
     health.addProblems(watch.problems);
     void repeat(closers.stopping, () => timing.problemCheckMs, watch.check);
   }

@@ -11,7 +11,6 @@ import type { FeatureContext } from './jobs/shared/feature.ts';
 import { createSystemStatus } from './jobs/status/status.ts';
 import { connectRole, type RoleParts } from './role.ts';
 import { createReceiptClock } from './runtime/receipt.ts';
-import { repeat } from './runtime/stopping.ts';
 import { claimMsOf } from './runtime/timing.ts';
 import { version } from './runtime/version.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
@@ -32,59 +31,54 @@ const TIME_MS = 300;
 
 /** Starts the part of Docket that receives requests from Slack. */
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
-  const { monotonicMs, log, closers } = parts;
-  const connected = await connectRole(connectForRequests, settings, parts);
-  const { redis, queues, stores } = connected;
+  const { server, machineMs, monotonicMs, now, log, closers } = parts;
+  const { redis, queues, stores } = await connectRole(connectForRequests, settings, parts);
   const wake = createWake((run) => enqueueRun(queues, run), log);
-  receiveCallbacks({ ...parts, ...stores, projects: settings.projects, wake });
-  const receipt = createReceiptClock(monotonicMs);
-  closers.add(async () => receipt.stop());
-  const shared = { ...connected, wake, receivedMs: receipt.receivedMs, upSinceMs: parts.now() };
+  const { projects } = settings;
+  receiveCallbacks({ server, projects, runs: stores.runs, wake, machineMs, now, log });
+  const { receivedMs, stop } = createReceiptClock(monotonicMs);
+  closers.add(async () => stop());
+  const web: WebParts = { redis, queues, stores, wake, receivedMs, upSinceMs: now() };
   const apps: App[] = [];
-  for (const workspace of parts.workspaces)
-    apps.push(await createApp(workspace, settings, { ...parts, ...shared }));
+  for (const workspace of parts.workspaces) apps.push(await createApp(workspace, settings, parts, web));
 
   const synced = parts.clock.startSync(redis);
   await withTimeout(TIME_MS, synced).catch(() => {});
-  // In the role `all`, its worker does this.
-  if (settings.role === 'web') {
-    parts.health.shareIn(stores.health, parts.onRedisError);
-    const probe = () => Promise.all(parts.workspaces.map((one) => one.probe()));
-    void repeat(closers.stopping, () => parts.timing.problemCheckMs, probe);
-  }
   closers.add(() => Promise.all(apps.map((app) => app.stop())));
   await Promise.all(apps.map((app) => app.start()));
 }
 
-type AppParts = RoleParts &
-  Awaited<ReturnType<typeof connectRole>> &
+type WebParts = Awaited<ReturnType<typeof connectRole>> &
   Pick<BindParts, 'receivedMs'> & { wake: IntakeParts['wake']; upSinceMs: number };
 
-async function createApp(workspace: Workspace, settings: Settings, parts: AppParts): Promise<App> {
+async function createApp(workspace: Workspace, settings: Settings, parts: RoleParts, web: WebParts) {
   const { slack, slackPart, projects, docsDomain, names, isPublic, isMember, policy, log } = workspace;
-  const { timing, now, monotonicMs, redis, queues, stores, wake, receivedMs, upSinceMs } = parts;
+  const { timing, now, monotonicMs, metrics, tracing, newRef } = parts;
+  const { redis, queues, stores, wake, receivedMs, upSinceMs } = web;
+  const { runs, threads, people, audit, messages } = stores;
+  const watched = { metrics, tracing, monotonicMs, log };
   const { links, replies: replyMode, context: backgroundMode, limits } = settings;
   const { receiver, connected } = await createReceiver(settings, workspace, parts);
   const bolt = createBolt(settings, workspace, receiver);
   // An answer leaves out the link to a message that cannot be read in time.
   const outbox = {
     deliveryState: (key: string) =>
-      withTimeout(LINK_MS, stores.messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
+      withTimeout(LINK_MS, messages.state(key)).catch((): DeliveryState => ({ kind: 'waiting' })),
   };
   const intake = createIntake({
-    ...parts,
-    ...stores,
+    runs,
+    threads,
     isPublic,
     isMember,
     wake,
-    log,
     timeoutMs: timing.intakeMs,
     claimMs: claimMsOf(timing),
+    ...watched,
   });
   const workspaceUrl = () => slack.current()?.url;
   const others = parts.workspaces.filter((one) => one !== workspace);
   const isOfOthers = (of = '') => others.some((one) => of === one.slackPart || of === pathOf(one.name));
-  const features: FeatureContext = { ...stores, outbox, isPublic, workspaceUrl };
+  const features: FeatureContext = { runs, threads, outbox, isPublic, workspaceUrl };
   const systemStatus = createSystemStatus({
     settings: { projects, limits, timing },
     // The queues are shared, so their counts would show work of other workspaces.
@@ -111,10 +105,11 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
   });
   const openModal = createModalOpener({ slack, monotonicMs, log, timeoutMs: timing.modalMs });
   const gate = createGate({
-    ...parts,
-    ...stores,
+    ...watched,
+    audit,
     policy,
-    log,
+    newRef,
+    now,
     identity: slack.current,
     isOrgWide: slack.isOrgWide,
     tools: {
@@ -130,26 +125,27 @@ async function createApp(workspace: Workspace, settings: Settings, parts: AppPar
       replyMode,
       backgroundMode,
       loadLink: (name) => withTimeout(LINK_MS, stores.links.get(name)),
-      auditLines: stores.audit.latest,
+      auditLines: audit.latest,
       systemStatus,
       personZone: slack.personZone,
       openModal,
       now,
     },
   });
-  const { publish } = createOutbox({ ...stores, wake });
+  const { publish } = createOutbox({ messages, wake });
   bind(bolt, {
-    ...parts,
-    log,
     registry,
     gate,
     openModal,
     receivedMs,
+    ...watched,
     postEphemeral: workspace.postEphemeral,
     identity: slack.current,
     eventTools: {
-      ...parts,
-      ...stores,
+      runs,
+      threads,
+      people,
+      now,
       log,
       wake,
       publish,
@@ -202,15 +198,15 @@ const pathOf = (workspace: string | undefined) =>
 async function createReceiver(
   { slackApiUrl: apiUrl, proxies }: Settings,
   { settings: { name: workspace, appToken, signingSecret }, problemHere, log }: Workspace,
-  parts: RoleParts,
+  { server, health, metrics, timing, random, newRef, machineMs: now }: RoleParts,
 ) {
   if (appToken !== undefined) {
     const { createSocketReceiver } = await import('./server/socket-receiver.ts');
     const { secret, name } = appToken;
     const app = { appToken: secret, tokenName: name };
-    const receiver = createSocketReceiver({ ...parts, ...app, log, apiUrl, proxies });
-    parts.health.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
-    parts.health.addProblems(() => {
+    const receiver = createSocketReceiver({ ...app, apiUrl, proxies, timing, random, newRef, log });
+    health.addPart('slack', () => (receiver.connected() ? 'up' : 'down'));
+    health.addProblems(() => {
       const text = receiver.problem();
       return text === undefined ? [] : [problemHere({ name: 'slack_socket', level: 'error', text })];
     });
@@ -220,6 +216,6 @@ async function createReceiver(
   const { secret, name } = signingSecret;
   const path = pathOf(workspace);
   const app = { signingSecret: secret, secretName: name };
-  const receiver = createHttpReceiver({ ...parts, ...app, path, log, now: parts.machineMs });
+  const receiver = createHttpReceiver({ ...app, path, server, health, metrics, newRef, now, log });
   return { receiver, connected: () => undefined };
 }

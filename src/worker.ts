@@ -17,7 +17,6 @@ import { connectRole, type RoleParts } from './role.ts';
 import { createChangeSaver } from './runtime/cached.ts';
 import { rejectWhenStopping, repeat } from './runtime/stopping.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
-import { expiryText, workspaceGoneText } from './server/health.ts';
 import { createDelivery } from './slack/delivery.ts';
 import { SlackApiError } from './slack/errors.ts';
 import { createChannels } from './slack/lookups.ts';
@@ -25,7 +24,7 @@ import { createOutbox } from './slack/outbox.ts';
 import { createCallOnce } from './store/call-once.ts';
 import { connectForWork } from './store/redis/connections.ts';
 import type { RunRef } from './store/run-scripts.ts';
-import { type LastCall, probeAfterMs, type Workspace, workspaceIndex } from './workspaces.ts';
+import { type Workspace, workspaceIndex } from './workspaces.ts';
 
 const HOUR_MS = 3_600_000;
 
@@ -34,14 +33,15 @@ const CLOSE_MS = 300;
 
 /** Starts the worker part of Docket: it calls the docs API and posts to Slack. */
 export async function startWorker(settings: Settings, parts: RoleParts): Promise<void> {
-  const { timing, now, random, log, metrics, closers, onRedisError } = parts;
+  const { timing, now, random, newRef, log, metrics, telemetry, closers, onRedisError } = parts;
   const { stopping } = closers;
   const { redis, queues, stores } = await connectRole(connectForWork, settings, parts);
-  parts.health.shareIn(stores.health, onRedisError);
+  const { runs, threads, figures, links, responseUrls, audit, support, rateLimiter, messages, people } =
+    stores;
 
   const wake = (run: RunRef) => enqueueRun(queues, run);
 
-  const outbox = createOutbox({ messages: stores.messages, wake });
+  const outbox = createOutbox({ messages, wake });
   const published = new Map<string, number>();
   // A Redis that restarts may have lost the last writes.
   redis.on('ready', () => published.clear());
@@ -63,7 +63,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     now,
   });
   async function refreshHomes(teamId: string, userIds: readonly string[]) {
-    const opened = await stores.people.whoOpenedHome(teamId, userIds);
+    const opened = await people.whoOpenedHome(teamId, userIds);
     await Promise.all(opened.map((userId) => wake(homeRefresh(teamId, userId))));
   }
 
@@ -101,14 +101,13 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       groupMembers: slack.groupMembers,
       admin: workspace.settings.allow.admin,
     });
-    const { runs, threads, figures, links, responseUrls, audit, support, rateLimiter } = stores;
     const context: WorkerContext = {
       store: { runs, threads, figures, links, responseUrls, audit, support, rateLimiter },
       calls,
       platform: {
         docs(project) {
-          const known = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
-          return known && rejectWhenStopping(stopping, known.api);
+          const api = projects.some(({ name }) => name === project) ? docsApis.get(project) : undefined;
+          return api && rejectWhenStopping(stopping, api);
         },
         projectId: (project) => projects.find(({ name }) => name === project)?.projectId,
         teamsOf({ teamId: own, project }) {
@@ -136,9 +135,15 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       outbox,
       policy: rejectWhenStopping(stopping, workspace.policy),
       deliverMessage: createDelivery({
-        ...parts,
-        ...stores,
         slack,
+        messages,
+        links,
+        people,
+        threads,
+        rateLimiter,
+        timing,
+        now,
+        random,
         log,
         onShown: (urgency, lagMs) => metrics.deliveryLag.observe({ urgency }, lagMs),
         onRetry: () => metrics.retries.add({ of: 'slack' }),
@@ -161,10 +166,15 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       if (teamId() === '') return;
       await stores.teams.save(workspace.tokenId, teamId());
       await remindOfExpiry(teamId());
-      await alertOfDeployments(teamId(), troubles.known());
+      await alertOfDeployments(teamId(), troubles.problems());
     }
     parts.health.addProblems(() => {
-      const text = expiring().map(expiryText).join(' ');
+      const texts = expiring().map(
+        ({ variable, expires, leftMs }) =>
+          // It may still work on its last day.
+          `${variable} ${leftMs <= -24 * HOUR_MS ? 'expired' : 'expires'} on ${expires}. Create a new one and set it; for an API key, set its new date, too.`,
+      );
+      const text = texts.join(' ');
       return text === '' ? [] : [workspace.problemHere({ name: 'key_expires', level: 'warn', text })];
     });
     return { context, pausedForMs: workspace.slack.pausedForMs, sweep };
@@ -181,12 +191,17 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     const isKnown = parts.workspaces.every(({ teamId }) => teamId() !== '');
     const missing = [...waitingTeams].filter((teamId) => workspaceIndex(parts.workspaces, teamId) < 0);
     if (!isKnown || missing.length === 0) return [];
-    return [{ name: 'workspace_gone', level: 'warn', text: workspaceGoneText(missing.join(', ')) }];
+    const text = `Work of ${missing.join(', ')} waits: the settings have no such workspace. Add it again, and restart Docket. Requests expire after a month.`;
+    return [{ name: 'workspace_gone', level: 'warn', text }];
   });
   const workers = createWorkers({
-    ...parts,
     jobs,
     stopping,
+    newRef,
+    timing,
+    telemetry,
+    metrics,
+    log,
     workspaceOf(teamId = '') {
       const index = workspaceIndex(parts.workspaces, teamId);
       if (index < 0) waitingTeams.add(teamId);
@@ -202,9 +217,11 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   });
   closers.add(() => workers.close(timing.shutdownMs));
 
-  const probes = [...parts.workspaces, ...docsApis.values()];
-  const probe = () => Promise.all(probes.map((one) => one.probe()));
-  void repeat(stopping, () => timing.problemCheckMs, probe);
+  const probe = async (api: DocsApi) => {
+    if (parts.health.takeProbe(api.keyId)) await api.getExport({ jobId: NO_JOB }).catch(() => {});
+  };
+  const probeAll = () => Promise.all([...docsApis.values()].map(probe));
+  void repeat(stopping, () => timing.problemCheckMs, probeAll);
 
   const findDeployment: JobContext['deployment'] = (...names) =>
     workspaces.flatMap(({ context }) => context.deployment(...names) ?? [])[0];
@@ -225,24 +242,16 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
 /** An id that no export job of the platform has: it is asked for to see whether the platform answers. */
 const NO_JOB = 'docket-is-it-there';
 
-/** The platform's API with the key of one project. */
-interface PlatformCalls {
-  api: DocsApi;
-  /** Asks whether the platform is there, if nobody has called it for a while. Any answer but a refusal or a failure proves it. */
-  probe: () => Promise<void>;
-}
-
+/** Returns the platform's API with the key of each project, by the project's name. */
 function createDocsApis(
   { projects, docsApiUrl, proxies }: Settings,
-  { timing, monotonicMs, log, secrets, closers, health, metrics, tracing }: RoleParts,
+  { timing, log, secrets, closers, health, metrics, tracing }: RoleParts,
   watchKey: (keyId: string, accepted: boolean) => void,
-): ReadonlyMap<string, PlatformCalls> {
-  /** Of each key. */
-  const lastCalls = new Map<string, LastCall>();
-  const apis = projects.map((project) => {
+): ReadonlyMap<string, DocsApi> {
+  const apis = new Map<string, DocsApi>();
+  for (const project of projects) {
     const { name, apiKey, apiKeyFile } = project;
     const keyId = keyIdOf(project);
-    lastCalls.set(keyId, { atMs: monotonicMs(), isFailed: false });
     const api = createDocsApi({
       baseUrl: docsApiUrl,
       apiKey,
@@ -258,17 +267,12 @@ function createDocsApis(
         log.debug(request, 'docs api');
         metrics.docsCalls.observe({ operation, outcome: error ?? 'ok' }, durationMs);
         tracing.called(`docs ${operation}`, durationMs, error ?? 'ok');
-        const keyId = keyIdOf(project);
         // A caller that cancels a call, as a stopping worker does, learns nothing about the platform.
         if (error === 'aborted') return;
         const call = { of: name, operation, keyId };
         const problem = docsProblemOf(request, project);
         const isAccepted = problem === undefined && error !== 'forbidden' && request.isOwn;
         if (isAccepted || error === 'key_rejected') watchKey(keyId, isAccepted);
-        lastCalls.set(keyId, {
-          atMs: monotonicMs(),
-          isFailed: problem !== undefined && problem.name !== 'docs_limited',
-        });
         // A person waits for a call that is not repeatable. A rate limit only delays it.
         const isWaitedFor = !isRepeatable(OPERATIONS[operation]) && problem?.name !== 'docs_limited';
         if (problem === undefined && error !== 'forbidden') health.worked(call, isOwn);
@@ -277,16 +281,9 @@ function createDocsApis(
         health.record('docs', status !== undefined && ![502, 503, 504].includes(status));
       },
     });
-    async function probe() {
-      const last = lastCalls.get(keyId);
-      if (last && monotonicMs() - last.atMs < probeAfterMs(last, timing)) return;
-      // Projects may share a key.
-      lastCalls.set(keyId, { isFailed: last?.isFailed ?? false, atMs: monotonicMs() });
-      await api.getExport({ jobId: NO_JOB }).catch(() => {});
-    }
-    return [name, { api, probe }] as const;
-  });
+    apis.set(name, api);
+  }
   // The answer of an open call is then lost; the next process asks a person, or polls again.
-  closers.add(() => withTimeout(CLOSE_MS, Promise.all(apis.map(([, { api }]) => api.close()))));
-  return new Map(apis);
+  closers.add(() => withTimeout(CLOSE_MS, Promise.all([...apis.values()].map((api) => api.close()))));
+  return apis;
 }

@@ -5,7 +5,7 @@ import { createPolicy } from './policy.ts';
 import type { Log } from './runtime/log.ts';
 import type { ShutdownHooks } from './runtime/stopping.ts';
 import type { Timing } from './runtime/timing.ts';
-import { type Health, type Problem, scopeText, slackTexts } from './server/health.ts';
+import type { Health, Problem } from './server/health.ts';
 import { createSlackApi } from './slack/client.ts';
 import { createLookups } from './slack/lookups.ts';
 import { postEphemeral } from './slack/response-url.ts';
@@ -19,7 +19,7 @@ interface WorkspaceParts {
   /** The clock of cached look-ups. */
   cacheNow: () => number;
   monotonicMs: () => number;
-  health: Pick<Health, 'worked' | 'failed' | 'record' | 'addProblems'>;
+  health: Pick<Health, 'worked' | 'failed' | 'record' | 'takeProbe' | 'addProblems'>;
   metrics: Pick<Metrics, 'slackCalls'>;
   tracing: Pick<Tracing, 'called'>;
   closers: ShutdownHooks;
@@ -30,16 +30,6 @@ interface WorkspaceParts {
 export const slackPartOf = ({ name }: Pick<WorkspaceSettings, 'name'>): Dependency =>
   name === undefined ? 'slack' : `slack ${name}`;
 
-/** The last call of a kind: its end by the monotonic clock, and whether it was a problem. */
-export interface LastCall {
-  atMs: number;
-  isFailed: boolean;
-}
-
-/** How long after a call the next one may be made only to see whether the other side is there. */
-export const probeAfterMs = ({ isFailed }: LastCall, { probeMs }: Pick<Timing, 'probeMs'>) =>
-  isFailed ? probeMs / 4 : probeMs;
-
 /** One workspace: Docket's app there, and everything that must not be mixed with another workspace. */
 export type Workspace = ReturnType<typeof createWorkspace>;
 
@@ -49,11 +39,16 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
   const { name, allow, contact, projects, docsDomain } = settings;
   const log = name === undefined ? parts.log : parts.log.child({ workspace: name });
   const slackPart = slackPartOf(settings);
-  const texts = slackTexts(settings.botToken.name);
+  const texts = {
+    slack_token: `Slack refuses ${settings.botToken.name}: nothing works until you set a new one and restart Docket.`,
+    slack_limited:
+      'Slack limits Docket (429), so messages come late. Check what else uses the token of this app.',
+    slack_unreachable:
+      'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
+  };
   const where = name === undefined ? '' : ` Workspace: ${name}.`;
   const channelIds = createChannelIds();
   const recalled = { teamId: '' };
-  let lastCall: LastCall = { atMs: monotonicMs(), isFailed: false };
   closers.add(() => channelIds.stop());
   const slack = createSlackApi({
     channelIds,
@@ -66,7 +61,6 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
       const call = { of: slackPart, operation: method };
       const failure = error === 'limited' ? 'slack_limited' : answered ? undefined : 'slack_unreachable';
       const problem = refused ? 'slack_token' : failure;
-      lastCall = { atMs: monotonicMs(), isFailed: problem !== undefined && problem !== 'slack_limited' };
       if (problem === undefined) health.worked(call);
       else health.failed(call, { name: problem, text: texts[problem] + where }, refused, error);
       health.record(slackPart, answered, refused);
@@ -85,7 +79,8 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     const level = slack.refusedMethods().length > 0 ? 'error' : 'warn';
     const problems: Problem[] = [];
     if (slack.isOrgWide()) problems.push({ name: 'slack_org_wide', level: 'error', text: ORG_WIDE_TEXT });
-    if (scopes !== '') problems.push({ name: 'slack_scope', level, text: scopeText(scopes) });
+    const text = `The app lacks ${scopes}, so what needs it fails. Replace its manifest by manifest.yml, and install it again.`;
+    if (scopes !== '') problems.push({ name: 'slack_scope', level, text });
     return problems.map(problemHere);
   });
   // A cached look-up must not expire early or late because a clock is corrected.
@@ -98,8 +93,7 @@ export function createWorkspace(settings: WorkspaceSettings, parts: WorkspacePar
     problemHere,
     /** Asks whether Slack is there, and which scopes the app has, if nobody has called it for a while. */
     async probe() {
-      if (monotonicMs() - lastCall.atMs >= probeAfterMs(lastCall, timing))
-        await slack.identity().catch(() => {});
+      if (health.takeProbe(slackPart)) await slack.identity().catch(() => {});
     },
     channelIds,
     postEphemeral: (...[responseUrl, content, timeoutMs]: Parameters<typeof postEphemeral>) =>

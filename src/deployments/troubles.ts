@@ -28,19 +28,20 @@ const nameOf = (project: string, deployment: string) => `${project} ${deployment
 /** What nobody confirms for an hour is over, since nobody calls a deployment in between. */
 const isRecent = ({ atMs }: DeploymentTrouble, nowMs: number) => nowMs - atMs < retention.healthMs;
 
-/** Returns the recent troubles of these projects' deployments, also those that are no problems yet. */
+/** Returns the recent troubles of these projects' deployments, as `/readyz` shows problems, also those that are none yet. */
 async function loadTroubles(projects: Projects, store: ValueStores['troubles'], nowMs: number) {
   const targets = projects.flatMap(({ name: project, deployments = [] }) =>
     deployments.flatMap(({ name: deployment }) => {
-      const name = nameOf(project, deployment);
-      return [name, `${name} workflow`].map((one) => ({ project, deployment, name: one }));
+      const of = nameOf(project, deployment);
+      return [of, `${of} workflow`].map((key) => ({ project, deployment, of, key }));
     }),
   );
-  const found = await store.load(targets.map(({ name }) => name));
-  return targets.flatMap(({ project, deployment }, index): DeploymentProblem[] => {
+  const found = await store.load(targets.map(({ key }) => key));
+  return targets.flatMap(({ project, deployment, of }, index) => {
     const trouble = found[index];
     if (!trouble || !isRecent(trouble, nowMs)) return [];
-    return [{ ...trouble, project, deployment, text: textOf(trouble, project, deployment) }];
+    const text = textOf(trouble, project, deployment);
+    return [{ ...trouble, project, deployment, of, level: 'warn' as const, text }];
   });
 }
 
@@ -66,7 +67,7 @@ function textOf({ name, reason, fix }: DeploymentTrouble, project: string, deplo
  */
 export function createDeploymentTroubles(parts: TroubleParts) {
   const { store, projects, timing, now, stopping, onError } = parts;
-  let known: DeploymentProblem[] = [];
+  let problems: Awaited<ReturnType<typeof loadTroubles>> = [];
   let saved = Promise.resolve();
 
   const load = async (name: string) => (await store.load([name]))[0];
@@ -138,7 +139,7 @@ export function createDeploymentTroubles(parts: TroubleParts) {
   /** `find` returns the calls to a deployment. */
   async function refresh(find: ReturnType<typeof createDeployments>) {
     const all = await loadTroubles(projects, store, now());
-    known = all.filter(({ isProblem }) => isProblem);
+    problems = all.filter(({ isProblem }) => isProblem);
     const due = all.filter(
       ({ check, atMs }) => check === 'due' || (check === 'same' && now() - atMs >= timing.deploymentCheckMs),
     );
@@ -150,17 +151,7 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     await saved;
   }
 
-  return {
-    ended,
-    refresh,
-    known: () => known,
-    /** The problems as `/readyz` shows them. */
-    problems: () =>
-      known.map(({ name, text, project, deployment }) => {
-        const of = nameOf(project, deployment);
-        return { name, level: 'warn' as const, text, of };
-      }),
-  };
+  return { ended, refresh, problems: () => problems };
 }
 
 function refusalFix({ webhook, github }: Deployment, status: number): string {

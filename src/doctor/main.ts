@@ -4,13 +4,22 @@ import { readEnvFile } from '../config/env-file.ts';
 import { readPartialSettings, readSettings, type Settings, SettingsError } from '../config/settings.ts';
 import { configureOutgoing } from '../runtime/outgoing.ts';
 import { tryOr } from '../runtime/try-or.ts';
-import { inRoot, isGood, type Line, ok, render, warning, wrong } from './lines.ts';
-import { checkPort, checkStorage, judgeEnvFile } from './machine.ts';
-import { checkMessages } from './messages.ts';
+import {
+  checkPort,
+  checkProject,
+  checkStorage,
+  inRoot,
+  isGood,
+  judgeEnvFile,
+  type Line,
+  ok,
+  render,
+  warning,
+  wrong,
+} from './checks.ts';
 import { probePlatform, renderProbes } from './platform.ts';
-import { checkProject } from './project.ts';
 import { createReport } from './report.ts';
-import { checkBotToken, checkRequests } from './slack.ts';
+import { checkBotToken, checkMessages, checkRequests } from './slack.ts';
 
 /**
  * Checks everything that Docket needs; with `workspace`, only the tokens of that one. Returns a line for each part, or for

@@ -7,7 +7,7 @@ import type { Project } from '../projects.ts';
 import { scrub } from '../runtime/log.ts';
 import { connectionCode, createOutgoingAgent, type Sent, sendOnce } from '../runtime/outgoing.ts';
 import { tryOr } from '../runtime/try-or.ts';
-import { LIMIT_MS } from './lines.ts';
+import { LIMIT_MS } from './checks.ts';
 
 /** What people miss without an operation. */
 const FEATURES: Record<DocsApiOperation, string> = {

@@ -8,7 +8,7 @@ import { scrub } from '../runtime/log.ts';
 import { tryOr } from '../runtime/try-or.ts';
 import { methodScopes } from '../slack/web-calls.ts';
 import { checkRedis } from '../store/redis/check.ts';
-import { inRoot, LIMIT_MS, type Line } from './lines.ts';
+import { inRoot, LIMIT_MS, type Line } from './checks.ts';
 import { probePlatform, renderProbes } from './platform.ts';
 
 /** The errors of a log that are in a report, and the maximum length of a line. */

@@ -37,31 +37,6 @@ export async function redisState(redis: RedisClient): Promise<PartState> {
   return isUp ? 'up' : 'down';
 }
 
-/** Returns the problems of calls to Slack with the bot token of this setting. */
-export const slackTexts = (token: string) => ({
-  slack_token: `Slack refuses ${token}: nothing works until you set a new one and restart Docket.`,
-  slack_limited:
-    'Slack limits Docket (429), so messages come late. Check what else uses the token of this app.',
-  slack_unreachable:
-    'Slack does not answer, or fails (5xx): messages wait. See its status page, the proxy and the network.',
-});
-
-/** The problem of a key or a token, by its setting, with an end on this day. */
-export const expiryText = ({ variable, day, isOver }: { variable: string; day: string; isOver: boolean }) =>
-  `${variable} ${isOver ? 'expired' : 'expires'} on ${day}. Create a new one and set it; for an API key, set its new date, too.`;
-
-/** The problem of an app that was installed without these scopes. */
-export const scopeText = (scopes: string) =>
-  `The app lacks ${scopes}, so what needs it fails. Replace its manifest by manifest.yml, and install it again.`;
-
-/** The problem of work in workspaces that the settings do not have. */
-export const workspaceGoneText = (teams: string) =>
-  `Work of ${teams} waits: the settings have no such workspace. Add it again, and restart Docket. Requests expire after a month.`;
-
-/** The problem of two bot tokens for one workspace of Slack: Docket cannot know which app should do its work. */
-export const WORKSPACE_TWICE =
-  'Two workspaces of the settings are the same one in Slack. Remove one of them, or use the token of another.';
-
 /** A problem of calls. If a dependency causes it, the name begins with the dependency. The default level is `error`. */
 type CallProblem = Pick<Problem, 'name' | 'text'> & Partial<Problem>;
 
@@ -90,10 +65,13 @@ interface HealthParts {
   server: HttpServer;
   log: Log;
   now: () => number;
+  monotonicMs: () => number;
   /** How long calls of a kind may fail before that is a problem. */
   afterMs: number;
   /** The longest pause between two tries of what fails. */
   retryMs: number;
+  /** Who has not been called for this long is called, only to see whether it is there; after a failure, in a quarter of it. */
+  probeMs: number;
   /** The workspaces' parts; `/readyz` shows them as one, `slack`. */
   slackParts: readonly Dependency[];
   /** Called after each recorded call. */
@@ -114,17 +92,22 @@ export type Health = ReturnType<typeof createHealth>;
  * Collects the results of calls to Slack and to the platform, and of Slack's requests. A failure is a problem at once if
  * a person waits for the call, else after calls of its kind have failed for `afterMs`. The first success ends it.
  */
-export function createHealth({ server, log, now, afterMs, retryMs, slackParts, onCall }: HealthParts) {
+export function createHealth(parts: HealthParts) {
+  const { server, log, now, monotonicMs, afterMs, retryMs, probeMs, slackParts, onCall } = parts;
   const snapshots = new Map<Dependency, HealthSnapshot>();
   const failures = new Map<string, Failure>();
   const calls: Dependency[] = ['docs', ...slackParts];
-  const parts: [name: string, state: StateCheck][] = calls.map((part) => [
+  const states: [name: string, state: StateCheck][] = calls.map((part) => [
     upstreamOf(part),
     () => stateOf(snapshots.get(part)),
   ]);
   const checks: ProblemCheck[] = [];
   const logProblems = createProblemLog(log, now);
   const keyOf = ({ of, operation }: CallKind) => `${of} ${operation}`;
+  const startedMs = monotonicMs();
+  /** The last call with each key of the platform, and to each workspace's Slack: when it ended, and whether it failed. */
+  const lastCalls = new Map<string, { atMs: number; isFailed: boolean }>();
+  const noteCall = (id: string, isFailed: boolean) => lastCalls.set(id, { atMs: monotonicMs(), isFailed });
   let share = (_part: Dependency, _seen: HealthSnapshot) => {};
   let ready = false;
 
@@ -156,19 +139,19 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
 
   server.route('GET /healthz', (_, response) => sendJson(response, 200, { alive: true }));
   server.route('GET /readyz', async (_, response) => {
-    const states = await Promise.all(parts.map(async ([name, state]) => [name, await state()] as const));
-    states.sort(([, one], [, other]) => worstLast.indexOf(one) - worstLast.indexOf(other));
+    const found = await Promise.all(states.map(async ([name, state]) => [name, await state()] as const));
+    found.sort(([, one], [, other]) => worstLast.indexOf(one) - worstLast.indexOf(other));
     // A part with several states shows the worst, which comes last.
-    const found = problems().map(({ name, level, text }) => ({ name, level, text }));
-    const shown = { ready, atMs: now(), parts: Object.fromEntries(states), problems: found };
-    sendJson(response, ready ? 200 : 503, shown);
+    const shown = problems().map(({ name, level, text }) => ({ name, level, text }));
+    const body = { ready, atMs: now(), parts: Object.fromEntries(found), problems: shown };
+    sendJson(response, ready ? 200 : 503, body);
   });
 
   return {
     /** Returns all present problems. */
     problems,
     /** Adds a check of a part; of several, the worst state counts. `state` is quick and never rejects. */
-    addPart: (name: string, state: StateCheck) => void parts.push([name, state]),
+    addPart: (name: string, state: StateCheck) => void states.push([name, state]),
     /** Adds a check for operators. It returns the present problems, with their fixes. */
     addProblems: (find: ProblemCheck) => void checks.push(find),
     /** Logs what began, lasts or is over. Call it at intervals. */
@@ -180,6 +163,7 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     /** Records a failure; `code` is a detail for the log. */
     failed(kind: CallKind, problem: CallProblem, isWaitedFor: boolean, code?: string | number) {
       const { name, level = 'error', text } = problem;
+      noteCall(kind.keyId ?? kind.of, !name.endsWith('_limited'));
       const before = failures.get(keyOf(kind));
       const sinceMs = before?.sinceMs ?? now();
       const isProblem = before?.isProblem === true || isWaitedFor || now() - sinceMs >= afterMs;
@@ -188,6 +172,7 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
     },
     /** Ends the failures of this kind, and those that its answer disproves. */
     worked(kind: CallKind, isSure = true) {
+      noteCall(kind.keyId ?? kind.of, false);
       if (failures.size === 0) return;
       const before = failures.get(keyOf(kind));
       for (const [key, failure] of failures)
@@ -203,6 +188,13 @@ export function createHealth({ server, log, now, afterMs, retryMs, slackParts, o
       snapshots.set(part, seen);
       onCall(part, seen);
       share(part, seen);
+    },
+    /** Returns whether nobody has called with this key, or this Slack, for a while. The caller then does, and nobody else. */
+    takeProbe(id: string): boolean {
+      const { atMs, isFailed } = lastCalls.get(id) ?? { atMs: startedMs, isFailed: false };
+      const isDue = monotonicMs() - atMs >= (isFailed ? probeMs / 4 : probeMs);
+      if (isDue) noteCall(id, isFailed);
+      return isDue;
     },
     snapshots: (): Partial<Record<Dependency, HealthSnapshot>> => Object.fromEntries(snapshots),
     /** Saves each state for the other processes from now on. */

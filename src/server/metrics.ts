@@ -112,14 +112,10 @@ async function countSchedules({ workspaces, stores, now }: RedisGaugeParts) {
     SCHEDULE_JOBS.map((job) => stores.runs.indexed<Schedule>(job, teamId())),
   );
   const all = (await Promise.all(lists)).flat();
-  const isLate = ({ state, nextAtMs = Infinity }: (typeof all)[number]) =>
-    state === 'active' && nextAtMs < now() - LATE_MS;
-  const count = (fits: (one: (typeof all)[number]) => boolean) => all.filter(fits).length;
-  return [
-    [{ state: 'active' }, count(({ state }) => state === 'active')],
-    [{ state: 'paused' }, count(({ state }) => state === 'paused')],
-    [{ state: 'late' }, count(isLate)],
-  ] as const;
+  const active = all.filter(({ state }) => state === 'active');
+  const paused = all.filter(({ state }) => state === 'paused');
+  const late = active.filter(({ nextAtMs = Infinity }) => nextAtMs < now() - LATE_MS);
+  return Object.entries({ active, paused, late }).map(([state, found]) => [{ state }, found.length] as const);
 }
 
 /** Returns the highest use of each kind of limit, and the number of waiting requests. */

@@ -12,6 +12,8 @@ const TEXTS = {
     "Docket can't read some of its records, so their work has stopped. The log names them. Start the version of Docket that wrote them; else report those lines.",
 } as const;
 
+type Cause = keyof typeof TEXTS;
+
 interface WorkWatchParts {
   queues: Pick<Queues, 'isPaused'>;
   stores: Pick<Stores, 'due' | 'runs'>;
@@ -22,7 +24,7 @@ interface WorkWatchParts {
 /** Looks for work in Redis that nobody does. Every process does: one that works cannot see that it has died. */
 export function createWorkWatch({ queues, stores, timing, monotonicMs }: WorkWatchParts) {
   /** Since when each cause was seen at every check. */
-  const since = new Map<keyof typeof TEXTS, number>();
+  let since = new Map<Cause, number>();
   /** How long a cause must last. Overdue work has waited already, and begins soon after a pause or a jump of the clock. */
   const patienceMs = {
     no_worker: timing.notDrainingMs / 3,
@@ -33,28 +35,19 @@ export function createWorkWatch({ queues, stores, timing, monotonicMs }: WorkWat
   return {
     /** Checks once. While Redis does not answer, nothing is known. */
     async check(): Promise<void> {
-      const found = await Promise.all([
+      const [overdue, isPaused, damaged] = await Promise.all([
         stores.due.countOverdue(timing.notDrainingMs),
         queues.isPaused(),
         stores.runs.damaged(),
       ]).catch(() => [0, false, []] as const);
-      const [overdue, isPaused, damaged] = found;
-      const seen = {
-        no_worker: overdue > 0 && !isPaused,
-        queue_paused: isPaused,
-        record_damaged: damaged.length > 0,
-      };
-      for (const name of Object.keys(TEXTS) as (keyof typeof TEXTS)[]) {
-        if (!seen[name]) since.delete(name);
-        else if (!since.has(name)) since.set(name, monotonicMs());
-      }
+      const found: Cause[] = isPaused ? ['queue_paused'] : overdue > 0 ? ['no_worker'] : [];
+      if (damaged.length > 0) found.push('record_damaged');
+      since = new Map(found.map((name) => [name, since.get(name) ?? monotonicMs()]));
     },
     /** Returns what the last checks found. */
     problems: (): Problem[] =>
-      [...since].flatMap(([name, sinceMs]) =>
-        monotonicMs() - sinceMs >= patienceMs[name]
-          ? [{ name, level: 'error' as const, text: TEXTS[name] }]
-          : [],
-      ),
+      [...since]
+        .filter(([name, sinceMs]) => monotonicMs() - sinceMs >= patienceMs[name])
+        .map(([name]) => ({ name, level: 'error', text: TEXTS[name] })),
   };
 }

@@ -5,7 +5,7 @@ import { parse } from 'yaml';
 import { readEnvFile } from '../config/env-file.ts';
 import { isSecret, readPartialSettings, SettingsError, workspaceVariables } from '../config/settings.ts';
 import type { WorkspaceVariables } from '../config/workspaces.ts';
-import { inRoot, isGood, render, wrong } from '../doctor/lines.ts';
+import { inRoot, isGood, render, wrong } from '../doctor/checks.ts';
 import { checkCalls, diagnose, readArguments } from '../doctor/main.ts';
 import { configureOutgoing } from '../runtime/outgoing.ts';
 

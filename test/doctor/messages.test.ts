@@ -1,7 +1,7 @@
 import { beforeEach, expect, onTestFinished, test } from 'vitest';
 import { createStandInSlack } from '../../demo/slack/slack.ts';
 import { readSettings } from '../../src/config/settings.ts';
-import { checkMessages, type Samples } from '../../src/doctor/messages.ts';
+import { checkMessages, type Samples } from '../../src/doctor/slack.ts';
 import { states } from '../gallery/states.ts';
 
 let slack: ReturnType<typeof createStandInSlack>;

@@ -11,7 +11,8 @@ interface Cases {
 /** How many minutes the quiet ones are watched. */
 export const WATCHED = 60;
 
-const problem = (name: string, level: string) => `docket_problems{name="${name}",level="${level}"} _ 1x60`;
+const problem = (name: string, level: string) =>
+  `docket_problems{instance="a",name="${name}",level="${level}"} _ 1x60`;
 
 /** Redis's commands, of which so many of 100 a minute take between 0.1 and 0.5 s. */
 const commands = (slow: number): Series => [
@@ -47,7 +48,12 @@ export const cases: Record<string, Cases> = {
     quiet: [['nodejs_eventloop_active_seconds_total{instance="a"} 0+50x60']],
   },
   DocketRedisAway: {
-    fires: [[2, ['docket_redis_up{instance="a"} 1 0x60']]],
+    fires: [
+      [2, ['docket_redis_up{instance="a"} 1 0x60']],
+      [2, ['docket_redis_up{instance="a"} 1 0x60', problem('redis_unreachable', 'error')]],
+      // Redis takes no new connection.
+      [2, ['docket_redis_up{instance="a"} 1x60', problem('redis_unreachable', 'error')]],
+    ],
     quiet: [['docket_redis_up{instance="a"} 1 0 1 1 0 1x60']],
   },
   DocketRedisSlow: {
@@ -55,7 +61,7 @@ export const cases: Record<string, Cases> = {
     quiet: [commands(0), ['docket_redis_command_duration_seconds_bucket{instance="a",le="+Inf"} 7x60']],
   },
   DocketKeyRejected: {
-    fires: [[2, ['docket_rejected_keys 0 1x60']]],
+    fires: [[2, ['docket_rejected_keys 0 1x60', problem('docs_key', 'error')]]],
     quiet: [['docket_rejected_keys 0x60']],
   },
   DocketOutboxLagging: {
@@ -90,7 +96,11 @@ export const cases: Record<string, Cases> = {
       ...['docs_failing', 'slack_socket', 'slack_scope', 'slack_signature', 'redis_rights', 'no_worker'],
       'queue_paused',
     ].map((name) => [2, [problem(name, 'error')]]),
-    quiet: [['docket_problems{name="docs_failing",level="error"} _ 1 stale']],
+    quiet: [
+      ['docket_problems{name="docs_failing",level="error"} _ 1 stale'],
+      // Whatever is measured has an alert of its own.
+      [problem('docs_key', 'error')],
+    ],
   },
   DocketDeploymentFailing: {
     fires: ['deployment_refused', 'deployment_unreachable', 'deployment_workflow'].flatMap((name) => [
@@ -109,7 +119,7 @@ export const cases: Record<string, Cases> = {
       ['docket_problems{name="workspace_gone",level="warn"} _ 1 1 stale'],
       // These have alerts of their own, from what is measured.
       [problem('redis_slow', 'error')],
-      [problem('schedule_late', 'warn')],
+      [problem('redis_slow', 'warn')],
     ],
   },
 };

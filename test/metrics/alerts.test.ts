@@ -2,6 +2,7 @@ import { readFileSync } from 'node:fs';
 import { expect, test } from 'vitest';
 import { parse } from 'yaml';
 import { readSamples, someMetrics } from '../support/metrics.ts';
+import { problemLevels } from '../support/problem-levels.ts';
 import { cases } from './alert-cases.ts';
 
 interface Rule {
@@ -65,4 +66,21 @@ test('every metric of the alerts and of the dashboard is one that the program ha
   expect(expressions.length).toBeGreaterThan(20);
   const used = [...rules.map(({ expr }) => expr), ...expressions].flatMap(metricsOf).map(({ name }) => name);
   expect(used.filter((name) => !known.has(name))).toEqual([]);
+});
+
+test('every problem of the alerts, and of their cases, is one that the program raises', () => {
+  const known = [...problemLevels().keys()];
+  const patterns = rules.flatMap(({ expr }) =>
+    [...expr.matchAll(/docket_problems\{[^}]*\bname[!=~]+"([^"]+)"/g)].flatMap(([, names = '']) =>
+      names.split('|'),
+    ),
+  );
+  const tried = Object.values(cases).flatMap(({ fires, quiet }) => [
+    ...fires.flatMap(([, all]) => all),
+    ...quiet.flat(),
+  ]);
+  const names = tried.flatMap((one) => /^docket_problems\{.*\bname="([^"]+)"/.exec(one)?.[1] ?? []);
+  expect([patterns.length > 5, names.length > 10]).toEqual([true, true]);
+  const isKnown = (pattern: string) => known.some((name) => new RegExp(`^(?:${pattern})$`).test(name));
+  expect([...patterns, ...names].filter((one) => !isKnown(one))).toEqual([]);
 });

@@ -30,8 +30,10 @@ async function setting({
     server,
     log,
     now,
+    monotonicMs: now,
     afterMs: minute,
     retryMs: minute,
+    probeMs: minute,
     slackParts: ['slack'],
     onCall() {},
   });

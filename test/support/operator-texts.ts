@@ -10,11 +10,14 @@ const PRINTED = [
   'src/config/',
   'src/deployments/troubles.ts',
   'src/docs-api/errors.ts',
+  'src/role.ts',
   'src/server/',
   'src/slack/web-calls.ts',
   'src/store/embedded-redis.ts',
   'src/store/redis/check.ts',
   'src/store/schema.ts',
+  'src/worker.ts',
+  'src/workspaces.ts',
 ];
 
 /** What an operator may read in the log at `warn` or above, or when the start ends. `…` stands for what varies. */

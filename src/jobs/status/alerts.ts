@@ -83,6 +83,14 @@ export function createAlerts(parts: AlertParts) {
     return true;
   }
 
+  /** Returns the keys and tokens that expire within so many days, or have expired, unless their file has another one. */
+  const expiringIn = (days: number) =>
+    [...keys, ...tokens.values()].flatMap((key) => {
+      const { expires = '' } = key;
+      const leftMs = Date.parse(expires) - now();
+      return leftMs <= days * DAY_MS && !isRenewed(key) ? [{ ...key, expires, leftMs }] : [];
+    });
+
   return {
     /**
      * Alerts the admins, at most once an hour per key: the platform rejects a project's key, or forbids a request (403)
@@ -103,13 +111,7 @@ export function createAlerts(parts: AlertParts) {
     },
 
     /** Returns the keys and tokens that expire within a week, or have expired. */
-    expiring: (): { variable: string; day: string; isOver: boolean }[] =>
-      [...keys, ...tokens.values()].flatMap((key) => {
-        const { variable, expires = '' } = key;
-        const leftMs = Date.parse(expires) - now();
-        if (!(leftMs <= WARNED_DAYS * DAY_MS) || isRenewed(key)) return [];
-        return [{ variable, day: expires, isOver: leftMs <= -DAY_MS }];
-      }),
+    expiring: () => expiringIn(WARNED_DAYS),
 
     /** Alerts the admins of the problems of their projects' deployments, once each. */
     async alertOfDeployments(teamId: string, problems: readonly DeploymentProblem[]): Promise<void> {
@@ -123,18 +125,12 @@ export function createAlerts(parts: AlertParts) {
 
     /** Reminds the admins of keys and tokens that expire in 14, 7 and 1 days, once each. */
     async remindOfExpiry(teamId: string): Promise<void> {
-      for (const key of [...keys, ...tokens.values()]) {
-        const { variable, expires = '' } = key;
-        const leftMs = Date.parse(expires) - now();
+      for (const key of expiringIn(Math.max(...REMINDER_DAYS))) {
+        const { variable, expires, leftMs, apiKeyFile } = key;
         const days = REMINDER_DAYS.find((ahead) => leftMs > 0 && leftMs <= ahead * DAY_MS);
         const name = `key-expires.${variable}.${expires}.${days}`;
-        if (days === undefined || reminded.has(name) || isRenewed(key)) continue;
-        const shown = {
-          names: [],
-          isFile: key.apiKeyFile !== undefined,
-          isToken: tokens.has(variable),
-          ...key,
-        };
+        if (days === undefined || reminded.has(name)) continue;
+        const shown = { names: [], isFile: apiKeyFile !== undefined, isToken: tokens.has(variable), ...key };
         const hasAdmins = await send(teamId, name, () => expiryMessage(shown, expires), { once: true });
         reminded.add(name);
         log.warn({ variable, expires, hasAdmins }, 'an API key expires soon');

@@ -62,6 +62,9 @@ const OWN_UNREACHABLE =
   "Docket's own Redis isn't answering. If it has ended, Docket restarts it, and the log says why it ended. If it hangs, " +
   'end its process (redis.pid in DATA_DIR/redis names it): confirmed writes are on disk.';
 
+/** In place of a code, for what has none. */
+const NO_ANSWER = 'no answer';
+
 type RedisProblemKind = keyof typeof TEXTS;
 
 /** A problem of Redis. `text` is for operators, names the fix, and holds no secret. */
@@ -79,17 +82,10 @@ const problemOf = (kind: RedisProblemKind, word = ''): RedisProblem => ({
 });
 
 /** Problems that pass by themselves, or with which requests are still accepted. */
-const PASSING: readonly RedisProblemKind[] = [
-  'unreachable',
-  'read-only',
-  'min-replicas',
-  'full',
-  'refuses-writes',
-  'slow',
-];
+const PASSING = /^(?:unreachable|read-only|min-replicas|full|refuses-writes|slow)$/;
 
 /** Returns whether Docket refuses to start with a problem, since it does not pass by itself. */
-export const isFatal = ({ kind }: RedisProblem): boolean => !PASSING.includes(kind);
+export const isFatal = ({ kind }: RedisProblem): boolean => !PASSING.test(kind);
 
 /** Returns whether REDIS_ALLOW, which lists kinds, makes Docket accept a problem. */
 export const isAllowed = ({ kind }: RedisProblem, allow: readonly string[]) => allow.includes(kind);
@@ -122,13 +118,13 @@ function isTooOld(version: string): boolean {
 const isReadOnlyReplica = (info: Record<string, string>): boolean =>
   info.role === 'slave' && info.slave_read_only !== '0';
 
-/** Returns the problem behind a write error; undefined for errors that a check reports or that pass quickly. */
-function problemOfWrite(error: unknown): RedisProblem | undefined {
-  const code = /^[A-Z]{2,20}\b/.exec(textOf(error))?.[0];
-  if (code === undefined || /^(?:READONLY|NOPERM|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/.test(code))
-    return undefined;
-  return code === 'OOM' ? problemOf('full') : problemOf('refuses-writes', code);
+/** Returns the problem behind a refused write, unless a check reports another one, or it passes quickly. */
+function problemsOfWrite(refusal = NO_ANSWER): RedisProblem[] {
+  if (PASSING_REFUSALS.test(refusal)) return [];
+  return [refusal === 'OOM' ? problemOf('full') : problemOf('refuses-writes', refusal)];
 }
+
+const PASSING_REFUSALS = /^(?:no answer|READONLY|NOPERM|NOAUTH|LOADING|MOVED|ASK|CLUSTERDOWN|TRYAGAIN)$/;
 
 /** Errors of a new connection that do not pass by themselves, and the problem of each. */
 const REFUSALS: [pattern: RegExp, kind: RedisProblemKind, word?: string][] = [
@@ -163,7 +159,7 @@ function problemOfError(errors: readonly unknown[], address: RedisAddress): Redi
   if (denied !== undefined) return rightsProblem([/the '([\w|-]{1,40})'/.exec(denied)?.[1] ?? 'keys']);
   if ('socketPath' in address) return { ...problemOf('unreachable'), text: OWN_UNREACHABLE };
   const code = texts.map((text) => /\bE[A-Z]{4,}/.exec(text)?.[0]).find((found) => found !== undefined);
-  return problemOf('unreachable', code ?? 'no answer');
+  return problemOf('unreachable', code ?? NO_ANSWER);
 }
 
 /** Returns the code and message of an error, and of the cause of a cluster's error. */
@@ -173,11 +169,19 @@ function textOf(error: unknown): string {
   return lastNodeError === undefined ? own : `${own} ${textOf(lastNodeError)}`;
 }
 
+/** Makes a write that expires at once, since a full Redis still answers reads. Returns why it is refused, if it is. */
+const refusalOfWrite = (redis: RedisClient): Promise<string | undefined> =>
+  withTimeout(ANSWER_MS, redis.set(keys.probe(), '1', 'PX', 1)).then(
+    () => undefined,
+    ({ message }: Error) => /^[A-Z]{2,20}\b/.exec(message)?.[0] ?? NO_ANSWER,
+  );
+
 /**
  * Checks Redis over a new connection, also the rights of Docket's user, and changes nothing. Returns its problems, and
- * its version if it answers. Never rejects.
+ * its version if it answers. With `writes`, it also makes a write, and returns the code of its refusal, if any. Never
+ * rejects.
  */
-export async function checkRedis(address: RedisAddress) {
+export async function checkRedis(address: RedisAddress, { writes } = { writes: false }) {
   const errors: unknown[] = [];
   const client = connectForCheck(address, (error) => errors.push(error));
   try {
@@ -189,10 +193,12 @@ export async function checkRedis(address: RedisAddress) {
     if (errors.length > 0) throw errors[0];
     // An error of these would end the connection, see `reconnectOnError`.
     const isPrimary = !isReadOnlyReplica(info) && info.loading !== '1';
+    const refusal = writes && isPrimary ? await refusalOfWrite(client) : undefined;
     const missing = isPrimary ? await withTimeout(ANSWER_MS, missingRights(redis)) : [];
     return {
       problems: [...problemsOf(info, address), ...(missing.length > 0 ? [rightsProblem(missing)] : [])],
       version: info.valkey_version ? `Valkey ${info.valkey_version}` : `Redis ${info.redis_version}`,
+      refusal,
     };
   } catch (error) {
     return { problems: [problemOfError([...errors, error], address)] };
@@ -245,14 +251,6 @@ export function createRedisWatch(parts: RedisWatchParts) {
     return isPrimary ?? false;
   }
 
-  /** Makes a write that expires at once, since a full Redis still answers reads. */
-  async function findRefusedWrite(): Promise<RedisProblem[]> {
-    const ready = connections.find(({ status }) => status === 'ready');
-    const writing = ready && withTimeout(PONG_MS, ready.set(keys.probe(), '1', 'PX', 1));
-    const problem = await writing?.then(() => undefined, problemOfWrite);
-    return problem ? [problem] : [];
-  }
-
   /** With these, Redis takes commands, so they explain no error. */
   const isHarmless = ({ kind, level }: RedisProblem) =>
     level === 'warn' || ['eviction', 'volatile', 'too-old'].includes(kind);
@@ -273,8 +271,8 @@ export function createRedisWatch(parts: RedisWatchParts) {
     if (!isHealthy || !wasHealthy || isDue || isSlow !== wasSlow) {
       // Those that come during this check wait for the next one.
       const errors = unexplained.splice(0);
-      const [checked, refused] = await Promise.all([checkRedis(address), findRefusedWrite()]);
-      updateProblems([...checked.problems, ...refused, ...(isSlow ? [problemOf('slow')] : [])]);
+      const { problems: found, refusal } = await checkRedis(address, { writes: true });
+      updateProblems([...found, ...problemsOfWrite(refusal), ...(isSlow ? [problemOf('slow')] : [])]);
       if (!isExplained()) for (const error of errors) warn(error, 'trouble with Redis');
     }
     wasHealthy = isHealthy;
