@@ -1,4 +1,4 @@
-import { orWait, wait } from '../../../runtime/later.ts';
+import { orWait, type Wait, wait } from '../../../runtime/later.ts';
 import { noNames } from '../../../slack/markdown/inline.ts';
 import { findMentions, leavesSharedOut, messageToMarkdown } from '../../../slack/markdown/message.ts';
 import { tsToMs } from '../../../slack/text.ts';
@@ -18,7 +18,7 @@ import { addEphemeral, type ThreadEvent, type ThreadRun, threadEvents, threadRun
 import { applyEvent, type EventContext } from './replies.ts';
 import { compact, retain } from './retain.ts';
 import { finishSend, nextSend } from './send.ts';
-import { follow, type Strand } from './strand.ts';
+import type { Strand, StrandResult } from './strand.ts';
 import { cardKey, threadMessages } from './view.ts';
 import { isKnownJob, watch } from './watch.ts';
 
@@ -42,8 +42,7 @@ export const threadJob = defineRunJob<ThreadRun, ThreadEvent>({
   async step(run, context, events) {
     if (run.state === 'accepted') return authorize(run, context);
     if (run.state === 'postingCard') return postCard(run, context);
-    // After the end, the platform finishes its instructions, but they are no longer shown here.
-    return (await follow(STRANDS, run, context, events)) ?? (run.state === 'ended' ? idle : idleWithClaim);
+    return follow(run, context, events);
   },
   giveUp: async (run, _, ref) => save(endThread(run, { why: 'broken', ref })),
 });
@@ -82,26 +81,26 @@ async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult
 }
 
 /** Takes what people did, and begins to send what they asked for, in one save. */
-const takeEvents: Strand = async (run, context, events) => {
+async function takeEvents(run: ThreadRun, context: JobContext, events: readonly ThreadEvent[]): StrandResult {
   const { thread, taken } = await applyEvents(run, events, context);
   if (taken === 0) return events.length > 0 ? wait(lookupRetryMs(context)) : undefined;
   const begun = await orWait(nextSend(thread, context));
   return save(begun && 'id' in begun ? begun : thread, { taken });
-};
+}
 
-const beginSend: Strand = async (run, context) => {
+async function beginSend(run: ThreadRun, context: JobContext): StrandResult {
   const begun = await nextSend(run, context);
   return begun && save(begun);
-};
+}
 
 /** An ended thread is no longer followed. If it never was, its owner reads why. */
-const closeEnded: Strand = async (run, context) => {
+async function closeEnded(run: ThreadRun, context: JobContext): StrandResult {
   if (run.state !== 'ended' || run.instructions.some(({ state }) => state === 'sending')) return undefined;
   await context.store.threads.unfollow(run.teamId, run.id);
   const message = privateEnding(run, context.settings.limits.threadsPerPerson);
   if (message) await reportPrivately(run, { name: 'not-followed', userId: run.owner.id, message }, context);
   return undefined;
-};
+}
 
 /** What a followed thread does, the most important first: it sends before it polls. */
 const STRANDS: readonly Strand[] = [
@@ -115,6 +114,20 @@ const STRANDS: readonly Strand[] = [
   retain,
   watch,
 ];
+
+/**
+ * Takes the first change of a strand, or waits for the strand that is due first. One that is due at once lets none come
+ * before it. After the end, the platform finishes its instructions, but they are no longer shown here.
+ */
+async function follow(run: ThreadRun, context: JobContext, events: readonly ThreadEvent[]) {
+  let next: Wait | undefined;
+  for (const strand of STRANDS) {
+    const result = await orWait(strand(run, context, events));
+    if (result?.kind === 'save' || result?.inMs === 0) return result;
+    if (result && result.inMs < (next?.inMs ?? Infinity)) next = result;
+  }
+  return next ?? (run.state === 'ended' ? idle : idleWithClaim);
+}
 
 /** Applies events in order, until one has an author who is not known yet. */
 async function applyEvents(run: ThreadRun, events: readonly ThreadEvent[], context: JobContext) {

@@ -1,27 +1,29 @@
 import { Later } from '../../../runtime/later.ts';
 import { SlackApiError } from '../../../slack/errors.ts';
+import type { JobContext } from '../../engine/context.ts';
 import { save } from '../../engine/job.ts';
 import { slackRetryMs } from '../../engine/polling.ts';
 import { awaitTime } from '../../engine/waits.ts';
 import { postEphemeralOnce } from '../../shared/report.ts';
 import { ephemeralMessage } from './ephemeral-view.ts';
 import { updateInstruction } from './instructions.ts';
+import type { ThreadRun } from './record.ts';
 import { type Instruction, isRetracted } from './record.ts';
-import type { Strand } from './strand.ts';
+import type { StrandResult } from './strand.ts';
 
 const DAY_MS = 24 * 3_600_000;
 
 /** Opens a question about earlier messages to all, a day after its author was asked. */
-export const openQuestion: Strand = async (thread, { now }) => {
+export async function openQuestion(thread: ThreadRun, { now }: JobContext): StrandResult {
   const held = thread.instructions.find(({ state, question }) => state === 'held' && question);
   if (held?.question === undefined || held.question.isOpenToAll) return undefined;
   const question = { ...held.question, isOpenToAll: true };
   awaitTime(question.askedAtMs + DAY_MS, { now });
   return save(updateInstruction(thread, held.id, { question }));
-};
+}
 
 /** Posts the first ephemeral. If Slack refuses it for now, the next try is kept: other strands may wake the thread before. */
-export const postEphemeral: Strand = async (thread, context) => {
+export async function postEphemeral(thread: ThreadRun, context: JobContext): StrandResult {
   const { asked, place } = thread;
   const [first, ...ephemerals] = thread.ephemerals;
   if (first === undefined) return undefined;
@@ -35,7 +37,7 @@ export const postEphemeral: Strand = async (thread, context) => {
   const later = await postEphemeralOnce(thread, `note.${first.id}`, to, message, context);
   if (later === undefined) return save({ ...thread, ephemerals });
   return save({ ...thread, ephemeralsAtMs: context.now() + later.inMs });
-};
+}
 
 /**
  * Returns the reaction for a reply: ⏸ while it is held, 👀 after it was taken and before its round shows a status. From
@@ -50,7 +52,7 @@ function reactionOf({ isReply, state, round, reaction }: Instruction): Instructi
 /**
  * Sets the reaction of a reply. Repeated calls change nothing. A permanent refusal is not retried.
  */
-export const react: Strand = async (thread, context) => {
+export async function react(thread: ThreadRun, context: JobContext): StrandResult {
   const { place } = thread;
   const wantedFor = (one: Instruction) => (isRetracted(thread) ? undefined : reactionOf(one));
   const one = thread.instructions.find((each) => wantedFor(each) !== each.reaction);
@@ -67,4 +69,4 @@ export const react: Strand = async (thread, context) => {
     if (retryInMs !== undefined) throw new Later(retryInMs);
   }
   return save(updateInstruction(thread, one.id, { reaction: wanted }));
-};
+}

@@ -1,8 +1,9 @@
+import type { JobContext } from '../../engine/context.ts';
 import { save } from '../../engine/job.ts';
 import { isAskFinal } from './instructions.ts';
 import type { Instruction, ThreadRun } from './record.ts';
 import { isFinished, unsentOf } from './record.ts';
-import type { Strand } from './strand.ts';
+import type { StrandResult } from './strand.ts';
 // Limits the size of a thread's record: a thread may live for years, and there may be thousands.
 
 /** Finished instructions that are kept: their messages may still be edited or deleted. */
@@ -60,9 +61,9 @@ export function markFinal(thread: ThreadRun): ThreadRun {
 }
 
 /** Once all is published, keeps only what is still needed. The next digest finds a request by the list of its runs. */
-export const retain: Strand = async (thread, { store }) => {
+export async function retain(thread: ThreadRun, { store }: JobContext): StrandResult {
   for (const { origin } of thread.instructions)
     if (origin && !origin.final) await store.figures.addAsk(origin.digest, thread.id);
   const next = markFinal(thread);
   return next === thread ? undefined : save(next);
-};
+}

@@ -25,7 +25,7 @@ import {
   waitingOf,
 } from './record.ts';
 import { addSend, snapshotOf } from './rounds.ts';
-import type { Strand } from './strand.ts';
+import type { StrandResult } from './strand.ts';
 
 /** Returns the limit of a project in any hour, shared by all processes: for follow-ups, or the other one for new jobs. */
 export const hourlyLimitOf = (creates: boolean, project: string, perHour: number): RateLimit => ({
@@ -118,7 +118,7 @@ function dropAuthor(thread: ThreadRun, userId: string, contact: string): ThreadR
 }
 
 /** Sends the instruction in the state `sending`, once. It is due again when no other process can get the answer any more. */
-export const finishSend: Strand = async (thread, context) => {
+export async function finishSend(thread: ThreadRun, context: JobContext): StrandResult {
   const { log, timing, now } = context;
   const { limits } = context.settings;
   const { rateLimiter } = context.store;
@@ -151,7 +151,7 @@ export const finishSend: Strand = async (thread, context) => {
       return saveResult(next);
     }
   }
-};
+}
 
 /** If the platform has answered a call whose result was unknown, returns the thread with that; else undefined. */
 async function applyLateAnswer(thread: ThreadRun, one: Instruction, context: JobContext) {

@@ -5,7 +5,7 @@ import { isUnknownJob, nextPollMs, pollJob } from '../../engine/polling.ts';
 import { previewAlias, previewSupport, siteEvents } from '../../site/record.ts';
 import { openRoundOf, type ThreadRun } from './record.ts';
 import { applyPoll, stopPolls } from './rounds.ts';
-import type { Strand } from './strand.ts';
+import type { StrandResult } from './strand.ts';
 
 /**
  * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
@@ -28,7 +28,7 @@ export async function isKnownJob(thread: ThreadRun, context: JobContext): Promis
 }
 
 /** Polls the job while a round is open, or a person waits. */
-export const watch: Strand = async (thread, context) => {
+export async function watch(thread: ThreadRun, context: JobContext): StrandResult {
   const { now, random, timing } = context;
   const round = openRoundOf(thread);
   if (thread.agentJobId === undefined || thread.state === 'ended') return undefined;
@@ -52,7 +52,7 @@ export const watch: Strand = async (thread, context) => {
   if (last?.ending && last !== thread.rounds.at(-1)) await markPreviewOlder(next, last.n, context);
   const previews = !(await context.store.support.isMissing(previewSupport(thread.teamId, thread.project)));
   return save({ ...next, previews, nextPollAtMs });
-};
+}
 
 /** Marks the latest preview of the branch as older than a round. Runs before the save: after a crash, it is repeated. */
 async function markPreviewOlder({ id, seen }: ThreadRun, n: number, { store, sendEvent }: JobContext) {
