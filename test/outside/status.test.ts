@@ -5,6 +5,7 @@ import { keys } from '../../src/store/keys.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
 import { statusDetails } from '../support/flows/status.ts';
+import { strikeAt } from '../support/flows/strike-at.ts';
 import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 import { aSchedule } from '../support/jobs/digest/builders.ts';
 import { anExportSchedule } from '../support/jobs/export-schedule/builders.ts';
@@ -144,9 +145,7 @@ describe('/docs-status', () => {
     await startBot({ DOCKET_ROLE: 'web' });
     await expect.poll(async () => (await status())[0]).toBe(WELL);
     // The poll that it is cut off in says nothing of the platform.
-    const cutOff = Promise.withResolvers<void>();
-    world.platform.wire.onCall(() => worker.end().then(cutOff.resolve));
-    await cutOff.promise;
+    await strikeAt([world.platform], { call: () => true }, worker.end).done;
     expect((await status())[0]).toBe(WELL);
     expect((await details()).join()).toContain('role web');
   });
