@@ -161,6 +161,11 @@ async function createSites(moments: Moment[]) {
     exportedIn,
     placeOf,
     exportsOf: (moment: Moment) => platform.starts.filter(({ domain }) => domain === placeOf(moment).domain),
+    /** The keys of all that was posted in its channel. */
+    posts: (moment: Moment) =>
+      slack.messages
+        .filter(({ channel, from }) => from === 'docket' && channel === channelOf(moment))
+        .map(({ metadata }) => metadata?.event_payload.key),
     /** What people read in its channel, without what the bot took back. */
     shown: (moment: Moment) =>
       slack.messages
@@ -240,7 +245,7 @@ describe.concurrent.each(phases)(
     const current = struck(exports, phase);
 
     test.each(exports)('$name $nth: one export for each of two updates', inTurn, async (moment) => {
-      const { world, sees, answers, updatesSite, exportedIn, exportsOf, buildsOf } = current();
+      const { world, sees, posts, answers, updatesSite, exportedIn, exportsOf, buildsOf } = current();
       const exported = (times: number) => () => exportedIn(moment) === times;
       const asked = () => sees(moment).some((text) => text.includes('❔ @ana Did the export'));
       await world.slack.until(() => exportedIn(moment) > 0 || asked(), 60_000, 'an export');
@@ -256,6 +261,7 @@ describe.concurrent.each(phases)(
       }
       await world.slack.until(exported(first + 1), 60_000, 'the second export');
       expect(exportsOf(moment)).toHaveLength(2);
+      expect(posts(moment)).toEqual([...new Set(posts(moment))]);
       expect(buildsOf(moment)).toHaveLength(2);
     });
   },
