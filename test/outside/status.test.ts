@@ -61,7 +61,7 @@ describe('/docs-status', () => {
   const WELL = '✅ All good';
 
   test('says first that all is good, then what runs and how far it is; [Details] shows the rest in its place', async () => {
-    await startBot();
+    await world.startBot({ config: 'limits: {}\n' });
     await asks('/docs-export docs.acme.com');
     await until(world, '#docs', ['42%', 'se_…']);
     const first = [
