@@ -1,10 +1,22 @@
 import { defineConfig } from 'vitest/config';
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-/** What takes longest begins first, so that nobody waits for one file in the end; what waits goes beside what computes. */
+/** What takes longest begins first, so that nobody waits for one file in the end; what computes goes beside what waits. */
 const LONGEST = [
-  ...['kill', 'stop-in-calls', 'digest-kill', 'story', 'failover', 'socket'],
-  ...['demo', 'stop', 'chaos', 'digest-refused', 'agent-limits', 'problems', 'slack-trouble'],
+  ...['problems', 'deployment-problems', 'deployment-model', 'export-schedule', 'site', 'slack-trouble'],
+  ...['regular-expressions', 'deployment-states', 'digest-refused', 'agent-limits', 'faults-anywhere'],
+  ...['embedded-redis', 'deployment-hostile', 'outage-log', 'causes', 'year', 'export-buttons'],
+  ...[
+    'failover',
+    'digest-kill',
+    'stop-in-calls',
+    'redis-trouble',
+    'chaos',
+    'doctor',
+    'kill',
+    'after-restore',
+  ],
+  ...['app-process', 'agent-restart', 'export-schedule-kill', 'stop', 'story', 'demo'],
 ];
 
 class LongestFirst extends BaseSequencer {

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import type { SentMessage, User } from '../../demo/slack/workspace.ts';
 import { deploymentStage, exportedText, signatureOf } from '../support/flows/receiver.ts';
+import { strikeAt } from '../support/flows/strike-at.ts';
 
 type PersonName = 'ana' | 'ben' | 'gus' | 'sue' | 'eve';
 
@@ -105,10 +106,7 @@ describe('who may deploy', async () => {
 
   test('who loses the permission after the click alone sees it', async () => {
     await exports('v1');
-    const stop = scene.slack.wire.onCall(({ name }, phase) => {
-      if (name === 'usergroups.users.list' && phase === 'after') setGroup('U0BEN');
-    });
-    onTestFinished(stop);
+    strikeAt([scene.slack], { call: 'usergroups.users.list', phase: 'after' }, () => setGroup('U0BEN'));
     await asksFor('v1');
     await until([`❌ Not deployed to production · ${site}\nRequested by ana`]);
     await until(

@@ -1,5 +1,6 @@
 import { describe, test } from 'vitest';
-import { digestWorld, lose, tellDigests } from '../support/flows/digest-stories.ts';
+import { digestWorld, tellDigests } from '../support/flows/digest-stories.ts';
+import { lose } from '../support/flows/strike-at.ts';
 
 const phases = ['before', 'after'] as const;
 
@@ -11,7 +12,7 @@ describe('weekly digests', { timeout: 180_000 }, () => {
       // Calls stand still until all do.
       await world.startBot(bot({ digestWaitMs: 0, slackCallMs: 8000, docsCallMs: 30_000 }));
       await tellDigests(digests, phase, async (held) => {
-        if (phase === 'before') lose(world, held);
+        if (phase === 'before') lose([world.slack, world.platform], held);
         await Promise.all(world.bots.map((one) => one.kill()));
         await world.startBot(bot());
       });
@@ -34,7 +35,7 @@ describe('weekly digests', { timeout: 180_000 }, () => {
           const limitMs = world.slack.wire.calls.includes(call) ? limits.slackCallMs : limits.docsCallMs;
           return world.now() - call.atMs > limitMs - 2000;
         };
-        if (phase === 'before') lose(world, held.filter(isLate));
+        if (phase === 'before') lose([world.slack, world.platform], held.filter(isLate));
       });
       await world.close();
     });

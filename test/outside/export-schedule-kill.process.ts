@@ -2,8 +2,8 @@ import { describe, expect, test, vi } from 'vitest';
 import type { Call, Phase } from '../../demo/wire.ts';
 import { newSchedule } from '../../src/jobs/schedule/record.ts';
 import { createRunStore } from '../../src/store/runs.ts';
-import { type Held, lose } from '../support/flows/digest-stories.ts';
 import { addSite } from '../support/flows/site.ts';
+import { type HeldCall, holdAt, lose } from '../support/flows/strike-at.ts';
 import { type BotOptions, createWorld, type World } from '../support/flows/world.ts';
 
 const START = 'POST /v1/static-export/jobs';
@@ -67,22 +67,16 @@ async function dueWorld() {
 async function play(
   { world, channels }: { world: World; channels: string[] },
   phase: Phase,
-  act: (held: Held[]) => Promise<void>,
+  act: (held: HeldCall[]) => Promise<void>,
 ) {
   const { slack, platform } = world;
-  const held = new Map<string, Held>();
-  for (const { wire } of [slack, platform])
-    wire.onCall((call, at) => {
-      const label = labelOf(call);
-      const bot = world.bots.find((one) => one.made(call));
-      if (at !== phase || bot === undefined || !MOMENTS.includes(label) || held.has(label)) return undefined;
-      const gate = Promise.withResolvers<void>();
-      held.set(label, { call, bot, goOn: gate.resolve });
-      return gate.promise;
-    });
-  await vi.waitFor(() => expect(MOMENTS.filter((label) => !held.has(label))).toEqual([]), wait);
+  const { held, allStand, goOn } = holdAt(
+    [slack, platform],
+    MOMENTS.map((label) => [label, { call: (call) => labelOf(call) === label, phase }]),
+  );
+  await allStand();
   await act([...held.values()]);
-  for (const { goOn } of held.values()) goOn();
+  goOn();
 
   const shownIn = (channel: string) =>
     slack.messages
@@ -117,7 +111,7 @@ describe.each(['before', 'after'] as const)(
       const asked = await play(due, phase, async (held) => {
         // What is polled has its start's answer; another start that is under way would be in doubt, too.
         await vi.waitFor(() => expect(polled().size).toBeGreaterThanOrEqual(SITES - NOT_STARTED), wait);
-        if (phase === 'before') lose(world, held);
+        if (phase === 'before') lose([world.slack, world.platform], held);
         await Promise.all(world.bots.map((one) => one.kill()));
         await world.startBot(bot());
       });

@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { beforeAll, describe, expect, test } from 'vitest';
-import { lose } from '../support/flows/digest-stories.ts';
+import { lose } from '../support/flows/strike-at.ts';
 import { crowded, crowdedWorld, standingStill, tellStruckStories } from '../support/flows/struck-stories.ts';
 import {
   type ExportStory,
@@ -47,7 +47,7 @@ async function killAt(moments: Moment[]) {
   const bot = await world.startBot({ ...standingStill(150_000), process: true });
   const stories = await tellStruckStories(world, moments, async (held) => {
     lose(
-      world,
+      [world.slack, world.platform],
       held.filter(({ moment }) => moment.phase === 'before'),
     );
     await bot.kill();

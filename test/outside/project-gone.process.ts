@@ -1,5 +1,6 @@
 import { afterEach, beforeEach, expect, test, vi } from 'vitest';
 import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
+import { strikeAt } from '../support/flows/strike-at.ts';
 import { createWorld, type World } from '../support/flows/world.ts';
 
 const START = 'POST /v1/static-export/jobs';
@@ -43,13 +44,9 @@ test('a start whose answer was kept is found by a bot without the project, and w
 
 test('a start whose answer nobody got is asked about by a bot without the project, and not told as not started', async () => {
   const first = await world.startBot({ config: both });
-  let killed: Promise<void> | undefined;
-  const stop = world.platform.wire.onCall((call, phase) => {
-    if (call.name === START && phase === 'after') killed = first.kill();
-  });
+  const killed = strikeAt([world.platform], { call: START, phase: 'after' }, first.kill);
   await asksAndDies();
-  await killed;
-  stop();
+  await killed.done;
   await world.startBot({ config: withoutAcme });
   const texts = await until(world, '#docs', ['❔ @ana', '❔ Needs an answer · docs.acme.com']);
   expect(texts.join('\n')).toContain(

@@ -1,147 +1,268 @@
-import { describe, expect, test } from 'vitest';
-import type { Phase } from '../../demo/wire.ts';
+import { afterAll, beforeAll, describe, expect, test, vi } from 'vitest';
+import type { Call, Phase } from '../../demo/wire.ts';
 import { keys } from '../../src/store/keys.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
-import { type Stage, stage } from '../support/flows/stage.ts';
+import { addSite } from '../support/flows/site.ts';
+import { stageOf } from '../support/flows/stage.ts';
+import { holdAt, lose } from '../support/flows/strike-at.ts';
+import type { Place } from '../support/flows/trouble.ts';
+import { createWorld } from '../support/flows/world.ts';
 
-/** The outside calls of a preview or an update, and which one of that name. */
-const CALLS = (start: string): [string, number][] => [
-  [start, 1],
-  ['GET /v1/project/update-status/{statusId}', 1],
-  ['chat.update', 1],
-  ['chat.postMessage', 1],
-  // The card of a followed thread shows its preview, so the ending is the only post.
-  ...(start === UPDATE ? ([['chat.postMessage', 2]] as [string, number][]) : []),
-];
 const PREVIEW = 'POST /v1/project/preview/{projectId}';
 const UPDATE = 'POST /v1/project/update/{projectId}';
+const STATUS = 'GET /v1/project/update-status/{statusId}';
+const EXPORT = 'POST /v1/static-export/jobs';
 
-const momentsOf = (start: string) =>
-  CALLS(start).flatMap(([name, nth]) =>
-    (['before', 'after'] as const).map((phase) => [phase, nth, name] as const),
-  );
-
-/** Who starts after a kill soon takes over what the dead had in hand. A start has as long as elsewhere: its question counts. */
-const config = 'limits: { exportStatusPerSecond: 100 }\n';
-const bot = { config, timing: { slackCallMs: 600, lockMs: 450, stalledMs: 100, sweepMs: 50 } };
-
-/** Kills the bot at the nth call of this name, which is lost before or after it takes effect; then starts another. */
-async function killAt({ world }: Stage, name: string, nth: number, phase: Phase): Promise<void> {
-  const killed = world.bots.at(-1);
-  let count = 0;
-  for (const { wire } of [world.slack, world.platform]) {
-    const before = wire.calls.length;
-    const struck = new Promise<void>((resolve) => {
-      const stop = wire.onCall(async (call, at) => {
-        if (call.n <= before || call.name !== name || at !== phase) return;
-        count += 1;
-        if (count !== nth) return;
-        stop();
-        if (phase === 'before') wire.order((one) => one === call, { kind: 'reset', when: 'before' });
-        await killed?.kill();
-        resolve();
-      });
-    });
-    void struck.then(() => world.startBot(bot));
-  }
+/** An outside call of a preview, of an update, or of a scheduled export after an update, and which one of that name. */
+interface Moment {
+  of: 'preview' | 'update' | 'export';
+  name: string;
+  nth: number;
 }
 
-/** Waits for the end, and answers the question on the way to it. Nothing was done, or shown, twice. */
-async function endsOnce(scene: Stage, what: string, phase: Phase) {
-  const [, name = ''] = what.split(' of ');
-  const isOfRun = (text: string) =>
-    text.includes(what) || (text.includes(name) && /^(?:Preview|Building preview|Updat)/.test(text));
-  const shown = () =>
-    scene.slack.messages
-      .filter(({ deleted, text }) => !deleted && isOfRun(text))
-      .map((message) => scene.slack.read(message).split('\n')[0] ?? '');
-  const has = (pattern: RegExp) => shown().some((text) => pattern.test(text));
-  const isPreview = what.startsWith('preview');
-  const isDone = () => has(/^✅ @\w+ (?:Preview ready|Updated)/);
-  await scene.slack.until(() => isDone() || has(/^❔ .*Did the/), 60_000, what);
-  const isAsked = !isDone();
-  if (isAsked) {
-    await scene.clicks(
-      'ana',
-      `Did the ${what} start?`,
-      phase === 'before' ? 'Start anyway' : "Don't start again",
-    );
-    await scene.slack.until(
-      () => (phase === 'before' ? isDone() : has(/Not started again|chose not to start it again/)),
-      60_000,
-      what,
-    );
-  }
-  // A second message would come later.
-  const due = () => scene.world.redis.client.zrange(keys.activeRuns(), '0', '-1');
-  await expect
-    .poll(async () => (await due()).filter((one) => /^(?:site|outbox) /.test(one)), { timeout: 30_000 })
-    .toEqual([]);
-  expect(scene.platform.site.builds).toHaveLength(1);
-  // An update has a line, too. The answer stands in the place of a question; if it is [Don't start again], no ending follows.
-  expect(shown()).toHaveLength((isAsked && phase === 'before' ? 2 : 1) + (isPreview ? 0 : 1));
-}
+const phases = ['before', 'after'] as const;
+const momentsOf = (of: Moment['of'], ...calls: [name: string, nth: number][]): Moment[] =>
+  calls.map(([name, nth]) => ({ of, name, nth }));
 
-/** The outside calls of a scheduled export after an update, from the poll that shows its end. */
-const CALLS_OF_EXPORT: [string, number][] = [
-  ['GET /v1/project/update-status/{statusId}', 1],
+const builds = [
+  // The card of a followed thread shows its preview, so the ending is the only post.
+  ...momentsOf('preview', [PREVIEW, 1], [STATUS, 1], ['chat.update', 1], ['chat.postMessage', 1]),
+  ...momentsOf('update', [UPDATE, 1], [STATUS, 1], ['chat.update', 1]),
+  ...momentsOf('update', ['chat.postMessage', 1], ['chat.postMessage', 2]),
+];
+/** From the poll that shows the end of the update. */
+const exports = momentsOf(
+  'export',
+  [STATUS, 1],
   ...([2, 3, 4] as const).map((nth): [string, number] => ['chat.postMessage', nth]),
-  ['POST /v1/static-export/jobs', 1],
+  [EXPORT, 1],
   ['GET /v1/static-export/jobs/{jobId}', 1],
   ['chat.update', 2],
-];
+);
 
-/** The stories of each stage come one after the other; the two stages go on at once. */
-const inTurn = { concurrent: false };
+/** The first update and its export are shown by three posts. */
+const isInSecond = ({ of, name, nth }: Moment) => of === 'export' && name === 'chat.postMessage' && nth === 4;
+
 const fast = { durationMs: 100 };
-const world = { processes: true, platform: { exportPlan: fast, buildPlan: fast }, bot };
+const LONG_MS = 120_000;
+const many = { postsPerMinute: 6000, editsPerMinute: 6000, readsPerMinute: 6000 };
 
-describe.concurrent('kill -9 of the bot', { timeout: 120_000 }, () => {
-  const scene = stage(world);
+/** A world with a site, a channel and a project for each of these moments. */
+async function createSites(moments: Moment[]) {
+  const world = await createWorld({
+    processes: true,
+    slack: { rateLimits: false },
+    platform: { exportPlan: fast, buildPlan: fast },
+    // What a bot owes that is killed.
+    mayViolate: /: no answer (?:in time|within 3000 ms)$/,
+  });
+  const { slack, platform } = world;
+  const scene = stageOf(() => world);
   const agents = agentsOn(scene);
-
-  test.each(momentsOf(PREVIEW))('%s call %i of %s: one preview', inTurn, async (phase, nth, name) => {
-    const { card } = await agents.follows();
-    await killAt(scene, name, nth, phase);
-    await scene.person('ana').clicks(card, 'Build preview');
-    await endsOnce(scene, 'preview of agent/quickstart', phase);
+  const ana = scene.person('ana');
+  const places = new Map(moments.map((moment, n) => [moment, addSite(world, `site-${n}`)]));
+  const placeOf = (moment: Moment) => places.get(moment) as Place;
+  const channelOf = (moment: Moment) => slack.channel(placeOf(moment).where).id;
+  const branchOf = (moment: Moment) => `agent/${placeOf(moment).domain}`;
+  const sees = (moment: Moment) => scene.sees(placeOf(moment).where);
+  const projects = moments.map((moment, n) => {
+    const { domain } = placeOf(moment);
+    return `  p${n}: { projectId: ${platform.projectId}, domains: [${domain}], channels: [${channelOf(moment)}] }`;
   });
+  const config = ['projects:', ...projects, 'limits: { exportStatusPerSecond: 100 }', ''].join('\n');
 
-  test.each(momentsOf(UPDATE))('%s call %i of %s: one update', inTurn, async (phase, nth, name) => {
-    await killAt(scene, name, nth, phase);
-    await scene.asks('/docs-site update');
-    await endsOnce(scene, 'update of the site', phase);
+  /** Whose update starts next: its call does not say. */
+  let starting: Moment | undefined;
+  const updates = new Map<string, Moment | undefined>();
+  platform.wire.onCall(({ name }, at) => {
+    const build = platform.site.builds.at(-1);
+    if (name === UPDATE && at === 'after' && build) updates.set(build.statusId, starting);
   });
-});
+  const buildsOf = (moment: Moment) =>
+    platform.site.builds.filter(
+      ({ statusId, branch }) => updates.get(statusId) === moment || branch === branchOf(moment),
+    );
 
-describe.concurrent('kill -9 of the bot at an export after an update', { timeout: 120_000 }, () => {
-  const scene = stage(world);
+  /** Whether a call is for the site of a moment. */
+  function isOf(moment: Moment, { name, detail }: Call) {
+    const { domain } = placeOf(moment);
+    const body = (detail.body ?? {}) as { branch?: string; domain?: string };
+    return (
+      detail.channel === channelOf(moment) ||
+      [body.domain, platform.exports.get(String(detail.jobId))?.domain].includes(domain) ||
+      body.branch === branchOf(moment) ||
+      buildsOf(moment).some(({ statusId }) => statusId === detail.statusId) ||
+      (name === UPDATE && starting === moment)
+    );
+  }
 
-  test.each(
-    CALLS_OF_EXPORT.flatMap(([name, nth]) =>
-      (['before', 'after'] as const).map((phase) => [phase, nth, name] as const),
-    ),
-  )('%s call %i of %s: one export for each of two updates', inTurn, async (phase, nth, name) => {
-    const starts = () => scene.platform.starts.length;
-    const exported = (times: number) => () =>
-      scene.sees().filter((text) => text.includes(', took')).length === times;
-    const asked = () => scene.sees().some((text) => text.includes('❔ @ana Did the export'));
-    await scene.asks('/docs-export schedule');
-    await scene
-      .person('ana')
-      .submits({ Domain: 'docs.acme.com', Day: 'After each site update started in Slack' });
-    await scene.until(['Not exported yet', '[Run now]']);
-    await killAt(scene, name, nth, phase);
-    await scene.asks('/docs-site update');
-    await scene.slack.until(() => exported(1)() || asked(), 60_000, 'an export');
-    if (asked()) {
-      expect(name).toBe('POST /v1/static-export/jobs');
-      await scene.clicks('ana', 'Did the export', phase === 'before' ? 'Start anyway' : "Don't start again");
+  /** How many exports of its site people see as done. */
+  const exportedIn = (moment: Moment) =>
+    sees(moment).filter((text) => /^✅ Exported · .*, took/u.test(text)).length;
+
+  async function updatesSite(moment: Moment) {
+    starting = moment;
+    await scene.asks('/docs-site update', { where: placeOf(moment).where });
+  }
+
+  /** Begins the story of a moment. Returns what comes next, in which its calls count. */
+  async function begin(moment: Moment) {
+    const { where, domain } = placeOf(moment);
+    if (moment.of === 'preview') {
+      const { card } = await agents.follows({ where, seed: { ref: branchOf(moment) } });
+      return () => ana.clicks(card, 'Build preview');
     }
-    const first = asked() && phase === 'after' ? 0 : 1;
-    await scene.slack.until(exported(first), 60_000, 'the first export');
-    await scene.asks('/docs-site update');
-    await scene.slack.until(exported(first + 1), 60_000, 'the second export');
-    expect(starts()).toBe(2);
+    if (moment.of === 'export') {
+      await scene.asks('/docs-export schedule', { where });
+      await ana.submits({ Domain: domain, Day: 'After each site update started in Slack' });
+      await scene.until(['Not exported yet', '[Run now]'], where);
+    }
+    return () => updatesSite(moment);
+  }
+
+  /** Kills Docket once each of its calls stands still, before it takes effect or after; then starts another. */
+  async function killAt(phase: Phase) {
+    const patient = { slackCallMs: LONG_MS, docsCallMs: LONG_MS };
+    const bot = await world.startBot({ config, timing: { ...many, ...patient } });
+    const held = [];
+    for (const moment of moments) {
+      const goesOn = await begin(moment);
+      const call = (one: Call) => one.name === moment.name && isOf(moment, one);
+      const standing = holdAt([slack, platform], [[moment, { call, phase, nth: moment.nth }]]);
+      await goesOn();
+      if (isInSecond(moment)) {
+        await slack.until(() => exportedIn(moment) === 1, 60_000, 'the first export');
+        await goesOn();
+      }
+      await standing.allStand();
+      held.push(...standing.held.values());
+    }
+    if (phase === 'before') lose([slack, platform], held);
+    await bot.kill();
+    for (const { goOn } of held) goOn();
+    // Who starts after a kill soon takes over what the dead had in hand. A start has as long as elsewhere: its question counts.
+    await world.startBot({ config, timing: { ...many, lockMs: 600, stalledMs: 100, sweepMs: 50 } });
+    // An update whose line was struck has not started. Until it has, nobody else's may.
+    const isUpdateLine = ({ of, name, nth }: Moment) =>
+      of === 'update' && name === 'chat.postMessage' && nth === 1;
+    const unstarted = moments.find((moment) => isUpdateLine(moment) || isInSecond(moment));
+    if (unstarted === undefined) return;
+    starting = unstarted;
+    const begun = isInSecond(unstarted) ? 1 : 0;
+    await slack.until(() => buildsOf(unstarted).length > begun, 20_000, 'the update whose line was struck');
+  }
+
+  return {
+    world,
+    killAt,
+    buildsOf,
+    updatesSite,
+    sees,
+    exportedIn,
+    placeOf,
+    exportsOf: (moment: Moment) => platform.starts.filter(({ domain }) => domain === placeOf(moment).domain),
+    /** The keys of all that was posted in its channel. */
+    posts: (moment: Moment) =>
+      slack.messages
+        .filter(({ channel, from }) => from === 'docket' && channel === channelOf(moment))
+        .map(({ metadata }) => metadata?.event_payload.key),
+    /** What people read in its channel, without what the bot took back. */
+    shown: (moment: Moment) =>
+      slack.messages
+        .filter(({ channel, deleted }) => !deleted && channel === channelOf(moment))
+        .map((message) => slack.read(message).split('\n')[0] ?? ''),
+    async answers(moment: Moment, question: string, button: string) {
+      const asks = slack.messages.findLast(
+        (one) => one.channel === channelOf(moment) && !one.deleted && slack.read(one).includes(question),
+      );
+      if (asks === undefined) throw new Error(`Nobody asks "${question}" in ${placeOf(moment).where}`);
+      starting = moment;
+      return ana.clicks(asks, button);
+    },
+  };
+}
+
+type Sites = Awaited<ReturnType<typeof createSites>>;
+
+/** Plays them before the tests of the describe that it is called in. */
+function struck(moments: Moment[], phase: Phase): () => Sites {
+  let sites: Sites;
+  beforeAll(async () => {
+    sites = await createSites(moments);
+    await sites.killAt(phase);
+  }, 120_000);
+  afterAll(() => sites.world.close());
+  return () => sites;
+}
+
+/** The cases of a world come one after the other; the worlds go on at once. */
+const inTurn = { concurrent: false };
+
+describe.concurrent.each(phases)('kill -9 of the bot, %s each outside call took effect', (phase) => {
+  const current = struck(builds, phase);
+
+  /** Waits for the end, and answers the question on the way to it. Nothing was done, or shown, twice. */
+  test.each(builds)('$name $nth: one $of', inTurn, async (moment) => {
+    const { world, placeOf, shown, answers, buildsOf } = current();
+    const { domain } = placeOf(moment);
+    const isPreview = moment.of === 'preview';
+    const name = isPreview ? `agent/${domain}` : domain;
+    const what = `${moment.of} of ${name}`;
+    const texts = () =>
+      shown(moment).filter(
+        (text) =>
+          text.includes(what) ||
+          (text.includes(name) && /^\S* ?(?:@\w+ )?(?:Preview|Building preview|Updat)/.test(text)),
+      );
+    const has = (pattern: RegExp) => texts().some((text) => pattern.test(text));
+    const isDone = () => has(/^✅ @\w+ (?:Preview ready|Updated)/);
+    await world.slack.until(() => isDone() || has(/^❔ .*Did the/), 60_000, what);
+    const isAsked = !isDone();
+    if (isAsked) {
+      expect(moment.name).toBe(isPreview ? PREVIEW : UPDATE);
+      const button = phase === 'before' ? 'Start anyway' : "Don't start again";
+      await answers(moment, `Did the ${what} start?`, button);
+      const isOver = () =>
+        phase === 'before' ? isDone() : has(/Not started again|chose not to start it again/);
+      await world.slack.until(isOver, 60_000, what);
+    }
+    // A second message would come later.
+    const due = () => world.redis.client.zrange(keys.activeRuns(), '0', '-1');
+    const isOfThem = (one: string) => /^(?:site|outbox) /.test(one);
+    await vi.waitFor(async () => expect((await due()).filter(isOfThem)).toEqual([]), {
+      timeout: 30_000,
+      interval: 20,
+    });
+    expect(buildsOf(moment)).toHaveLength(1);
+    // An update has a line, too. The answer stands in the place of a question; if it is [Don't start again], no ending follows.
+    expect(texts()).toHaveLength((isAsked && phase === 'before' ? 2 : 1) + (isPreview ? 0 : 1));
   });
 });
+
+describe.concurrent.each(phases)(
+  'kill -9 of the bot at an export after an update, %s each outside call took effect',
+  (phase) => {
+    const current = struck(exports, phase);
+
+    test.each(exports)('$name $nth: one export for each of two updates', inTurn, async (moment) => {
+      const { world, sees, posts, answers, updatesSite, exportedIn, exportsOf, buildsOf } = current();
+      const exported = (times: number) => () => exportedIn(moment) === times;
+      const asked = () => sees(moment).some((text) => text.includes('❔ @ana Did the export'));
+      await world.slack.until(() => exportedIn(moment) > 0 || asked(), 60_000, 'an export');
+      const isAsked = asked();
+      if (isAsked) {
+        expect(moment.name).toBe(EXPORT);
+        await answers(moment, 'Did the export', phase === 'before' ? 'Start anyway' : "Don't start again");
+      }
+      const first = isAsked && phase === 'after' ? 0 : 1;
+      if (!isInSecond(moment)) {
+        await world.slack.until(exported(first), 60_000, 'the first export');
+        await updatesSite(moment);
+      }
+      await world.slack.until(exported(first + 1), 60_000, 'the second export');
+      expect(exportsOf(moment)).toHaveLength(2);
+      expect(posts(moment)).toEqual([...new Set(posts(moment))]);
+      expect(buildsOf(moment)).toHaveLength(2);
+    });
+  },
+);

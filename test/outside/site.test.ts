@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
 import { agentsOn } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
+import { strikeAt } from '../support/flows/strike-at.ts';
 import { buttonsIn } from '../support/slack/rendering.ts';
 
 const PREVIEW = 'POST /v1/project/preview/{projectId}';
@@ -397,14 +398,12 @@ describe('who may', () => {
     const ana = scene.slack.workspace.users.find(({ name }) => name === 'ana');
     if (ana === undefined) throw new Error('no ana');
     // The line about it is posted after the request was accepted.
-    const stop = scene.slack.wire.onCall(({ name }) => {
-      if (name === 'chat.postMessage') ana.deleted = true;
-      return undefined;
+    strikeAt([scene.slack], { call: 'chat.postMessage' }, () => {
+      ana.deleted = true;
     });
     await scene.asks('/docs-site update');
     await scene.until(["You can't build previews or update sites here, so nothing was started."], '@ana');
     await expect.poll(() => scene.sees()).toEqual([]);
-    stop();
     ana.deleted = false;
     expect(scene.platform.site.builds).toEqual([]);
   });

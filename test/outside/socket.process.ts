@@ -1,6 +1,6 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest';
-import type { Call } from '../../demo/wire.ts';
 import { messageWith, notified, plain, until } from '../support/flows/reading.ts';
+import { lose, strikeAt } from '../support/flows/strike-at.ts';
 import { type Bot, type BotOptions, createWorld, type World } from '../support/flows/world.ts';
 
 let world: World;
@@ -103,11 +103,7 @@ describe('a connection that ends', () => {
     'Slack asks for new ones (%s) while a request is in work: it is still acknowledged',
     async (reason) => {
       await startBots(1);
-      const stopListening = world.slack.wire.onCall(({ name }: Call) => {
-        if (name !== 'users.info') return;
-        stopListening();
-        world.slack.sockets.disconnect(reason, 10_000);
-      });
+      strikeAt([world.slack], { call: 'users.info' }, () => world.slack.sockets.disconnect(reason, 10_000));
       expect(await asks()).toMatchObject({ ok: true });
       await world.slack.until(() => world.slack.sockets.opened === 4, 10_000, 'two new connections');
       expect(world.bots[0]?.output()).toContain(`"reason":"${reason}"`);
@@ -121,17 +117,12 @@ describe('a connection that ends', () => {
 describe('kill -9', () => {
   test.for([1, 2])('before the work is queued, of one of %i bots', async (bots) => {
     await startBots(bots, mortal);
-    const killed = Promise.withResolvers<void>();
-    const stopListening = world.slack.wire.onCall(async (call: Call) => {
-      const bot = world.bots.find((candidate) => candidate.made(call));
-      if (call.name !== 'users.info' || bot === undefined) return;
-      stopListening();
-      world.slack.wire.order(({ n }) => n === call.n, { kind: 'reset', when: 'before' });
-      await bot.kill();
-      killed.resolve();
+    const killed = strikeAt([world.slack], { call: 'users.info' }, async (call) => {
+      lose([world.slack], [{ call }]);
+      await world.bots.find((bot) => bot.made(call))?.kill();
     });
     expect(await asks()).toMatchObject({ ok: false, failed: 'dispatch_failed' });
-    await killed.promise;
+    await killed.done;
     expect(await world.redis.client.keys('{docket}:run:*')).toEqual([]);
     if (bots === 1) await startBots(1);
     await connected(2);
@@ -189,11 +180,7 @@ describe('SIGTERM', () => {
     await startBots(1, mortal);
     const [bot] = world.bots;
     const ended = Promise.withResolvers<number | null>();
-    const stopListening = world.slack.wire.onCall(({ name }: Call) => {
-      if (name !== 'users.info') return;
-      stopListening();
-      ended.resolve(bot?.terminate() ?? null);
-    });
+    strikeAt([world.slack], { call: 'users.info' }, () => ended.resolve(bot?.terminate() ?? null));
     expect(await asks()).toMatchObject({ ok: true });
     expect(await ended.promise).toBe(0);
     await startBots(1, mortal);

@@ -5,6 +5,7 @@ import { keys } from '../../src/store/keys.ts';
 import { createRunStore } from '../../src/store/runs.ts';
 import { messageWith, plain, sees, until } from '../support/flows/reading.ts';
 import { statusDetails } from '../support/flows/status.ts';
+import { strikeAt } from '../support/flows/strike-at.ts';
 import { type BotOptions, createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 import { aSchedule } from '../support/jobs/digest/builders.ts';
 import { anExportSchedule } from '../support/jobs/export-schedule/builders.ts';
@@ -60,7 +61,7 @@ describe('/docs-status', () => {
   const WELL = '✅ All good';
 
   test('says first that all is good, then what runs and how far it is; [Details] shows the rest in its place', async () => {
-    await startBot();
+    await world.startBot({ config: 'limits: {}\n' });
     await asks('/docs-export docs.acme.com');
     await until(world, '#docs', ['42%', 'se_…']);
     const first = [
@@ -144,9 +145,7 @@ describe('/docs-status', () => {
     await startBot({ DOCKET_ROLE: 'web' });
     await expect.poll(async () => (await status())[0]).toBe(WELL);
     // The poll that it is cut off in says nothing of the platform.
-    const cutOff = Promise.withResolvers<void>();
-    world.platform.wire.onCall(() => worker.end().then(cutOff.resolve));
-    await cutOff.promise;
+    await strikeAt([world.platform], { call: () => true }, worker.end).done;
     expect((await status())[0]).toBe(WELL);
     expect((await details()).join()).toContain('role web');
   });

@@ -1,5 +1,6 @@
 import { describe, expect, test, vi } from 'vitest';
-import { digestWorld, type Held, lose, tellDigests } from '../support/flows/digest-stories.ts';
+import { digestWorld, tellDigests } from '../support/flows/digest-stories.ts';
+import { type HeldCall, lose } from '../support/flows/strike-at.ts';
 import { crowded, crowdedWorld, standingStill, tellStruckStories } from '../support/flows/struck-stories.ts';
 import { expectNothingTwice, momentsOfAnExport } from '../support/flows/trouble.ts';
 import { type Bot, createWorld, type World } from '../support/flows/world.ts';
@@ -26,17 +27,12 @@ const cases = [
 ] as const;
 
 /** Sends SIGTERM; has the calls go on once it is there, or lets them be lost with the process. Waits for its end. */
-async function stop(
-  bot: Bot | undefined,
-  world: World,
-  calls: readonly Pick<Held, 'call' | 'goOn'>[],
-  isAnswered: boolean,
-) {
+async function stop(bot: Bot | undefined, world: World, calls: readonly HeldCall[], isAnswered: boolean) {
   const ended = bot?.terminate();
   await vi.waitFor(() => expect(bot?.output()).toContain('"msg":"stopping"'));
   if (isAnswered) for (const { goOn } of calls) goOn();
   // One that has taken effect keeps it.
-  else lose(world, calls);
+  else lose([world.slack, world.platform], calls);
   expect(await ended).toBe(0);
 }
 

@@ -1,6 +1,7 @@
 import { afterEach, describe, expect, test } from 'vitest';
 import { compose, message } from '../../src/slack/blocks.ts';
 import { keys } from '../../src/store/keys.ts';
+import { strikeAt } from '../support/flows/strike-at.ts';
 import { redisForTests } from '../support/redis.ts';
 import { anOutbox, createDeliveryWorld } from '../support/slack/world.ts';
 import { noteDelivery } from '../support/store/builders.ts';
@@ -106,8 +107,8 @@ test.each(['before', 'after'] as const)(
     const forms = { message: compose([chart], ['A']), fallback: message([['Mon: 3']]) };
     const place = { channel: slack.channel('#docs').id };
     await anOutbox(redis.client).publish('T0ACME', { key: 'm1', place, kind: 'state', ...forms }, 1);
-    slack.wire.onCall(({ n }, phase) => {
-      if (n === 1 && phase === 'after') slack.wire.order('chat.postMessage', { kind: 'reset', when });
+    strikeAt([slack], { call: () => true, phase: 'after' }, () => {
+      slack.wire.order('chat.postMessage', { kind: 'reset', when });
     });
     await deliverUntilIdle('m1');
     expect(slack.messages.map((one) => slack.read(one))).toEqual(['Mon: 3']);

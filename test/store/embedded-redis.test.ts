@@ -14,8 +14,10 @@ type EmbeddedRedis = Awaited<ReturnType<typeof startEmbeddedRedis>>;
 const searchPath = process.env.PATH ?? '';
 /** Why each Redis ended by itself, also during its start. */
 const deaths: string[] = [];
+/** The processes that Docket knows to answer. */
+const known: unknown[] = [];
 const log = {
-  info() {},
+  info: (facts: object) => void ('pid' in facts && known.push(facts.pid)),
   warn: (facts: object) => void ('reason' in facts && deaths.push(String(facts.reason))),
   error: (facts: object) => void ('err' in facts && deaths.push(String(facts.err))),
 };
@@ -116,8 +118,9 @@ function processes(): { pid: number; command: string }[] {
 const pidAt = (socketPath: string) => Number(readFileSync(join(socketPath, '../redis.pid'), 'utf8'));
 const pidOf = (redis: EmbeddedRedis) => pidAt(redis.socketPath);
 
-/** Kills Redis, and waits until its death is noticed. Returns the reason in the log. */
+/** Kills Redis once Docket knows that it answers, and waits until its death is noticed. Returns the reason in the log. */
 async function killServer(redis: EmbeddedRedis): Promise<string> {
+  await expect.poll(() => known, { interval: 1 }).toContain(pidOf(redis));
   const before = deaths.length;
   process.kill(pidOf(redis), 'SIGKILL');
   await expect.poll(() => deaths.length, { interval: 1 }).toBe(before + 1);

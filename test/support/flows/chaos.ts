@@ -6,6 +6,7 @@ import { keys } from '../../../src/store/keys.ts';
 import { parseMember } from '../../../src/store/run-scripts.ts';
 import { seeded } from '../seeded.ts';
 import { createUpdates } from './chaos-updates.ts';
+import { strikeAt } from './strike-at.ts';
 import { createWorld, type World } from './world.ts';
 
 /** Slow enough that two loaded cores keep up, quick enough that a run takes minutes. */
@@ -249,16 +250,14 @@ export async function runChaosPlan(plan: ChaosPlan) {
     /** The bot that makes the next such call within some time. */
     const nextMaker = (name: string, phase: Phase) =>
       new Promise<Member | undefined>((resolve) => {
-        const { wire } = name.startsWith('chat') ? slack : platform;
-        const settle = (member?: Member) => {
+        const struck = strikeAt([slack, platform], { call: name, phase }, (call) => {
           clearTimeout(late);
-          forget();
-          resolve(member);
-        };
-        const late = setTimeout(settle, STRIKE_WITHIN_MS);
-        const forget = wire.onCall((call, now) => {
-          if (call.name === name && now === phase) settle(fleet.find(({ bot }) => bot.made(call)));
+          resolve(fleet.find(({ bot }) => bot.made(call)));
         });
+        const late = setTimeout(() => {
+          struck.stop();
+          resolve(undefined);
+        }, STRIKE_WITHIN_MS);
       });
     const times = <T>(length: number, of: (at: number) => T) => Array.from({ length }, (_, at) => of(at));
     const planned = [

@@ -6,20 +6,14 @@ import type { ScheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import { newSchedule } from '../../../src/jobs/schedule/record.ts';
 import type { Timing } from '../../../src/runtime/timing.ts';
 import { createRunStore } from '../../../src/store/runs.ts';
-import { type Bot, type BotOptions, createWorld, type World } from './world.ts';
+import { type HeldCall, holdAt } from './strike-at.ts';
+import { type BotOptions, createWorld, type World } from './world.ts';
 
 /** A channel with a weekly digest. */
 interface Place {
   where: string;
   channel: string;
   project: string;
-}
-
-/** A call that stands still at its moment. */
-export interface Held {
-  call: Call;
-  bot: Bot;
-  goOn(): void;
 }
 
 /** Digests of so many places at once, which must not wait for each other. */
@@ -129,26 +123,19 @@ function labelOf({ name, detail }: Call): string {
 export async function tellDigests(
   { world, places }: DigestWorld,
   phase: Phase,
-  act: (held: Held[]) => Promise<void>,
+  act: (held: HeldCall[]) => Promise<void>,
 ): Promise<void> {
   const { slack, platform } = world;
-  const held = new Map<string, Held>();
   const others = new Set<string>();
-  const onCall = (call: Call, at: Phase) => {
-    const label = labelOf(call);
-    const bot = world.bots.find((one) => one.made(call));
-    if (!MOMENTS.includes(label) && OF_DIGESTS.test(label)) others.add(label);
-    if (at !== phase || bot === undefined || !MOMENTS.includes(label) || held.has(label)) return undefined;
-    const gate = Promise.withResolvers<void>();
-    held.set(label, { call, bot, goOn: gate.resolve });
-    return gate.promise;
-  };
-  for (const { wire } of [slack, platform]) wire.onCall(onCall);
-  const allStand = (wanted: string[]) =>
-    vi.waitFor(() => expect(wanted.filter((label) => !held.has(label))).toEqual([]), {
-      timeout: 60_000,
-      interval: 10,
+  for (const { wire } of [slack, platform])
+    wire.onCall((call) => {
+      const label = labelOf(call);
+      if (!MOMENTS.includes(label) && OF_DIGESTS.test(label)) others.add(label);
     });
+  const { held, allStand, goOn } = holdAt(
+    [slack, platform],
+    MOMENTS.map((label) => [label, { call: (call) => labelOf(call) === label, phase }]),
+  );
   /** Asks for the digest of last week until the answer is this; people ask again when told that it did not work. */
   const asksUntil = (where: string, answer: string) =>
     vi.waitFor(
@@ -163,9 +150,9 @@ export async function tellDigests(
   for (const { where, project } of places) if (project !== SHARED) await asksUntil(where, 'On its way');
   await allStand(COLLECTING);
   for (const { where, project } of places) if (project === SHARED) await asksUntil(where, 'On its way');
-  await allStand(MOMENTS);
+  await allStand();
   await act([...held.values()]);
-  for (const { goOn } of held.values()) goOn();
+  goOn();
 
   const expectAll = () => {
     for (const { channel } of places) {
@@ -186,12 +173,4 @@ export async function tellDigests(
 function roleOf({ text, files }: SentMessage): string {
   if (files !== undefined) return 'csv';
   return PAGES.test(text) ? 'pages' : (/^Digest of/.exec(text)?.[0] ?? text);
-}
-
-/** Calls that never arrive. */
-export function lose({ slack, platform }: World, held: readonly Pick<Held, 'call'>[]) {
-  for (const { call } of held) {
-    const { wire } = slack.wire.calls.includes(call) ? slack : platform;
-    wire.order((other) => other === call, { kind: 'reset', when: 'before' });
-  }
 }

@@ -33,7 +33,7 @@ interface Callback {
 export const signatureOf = (link = '') => new URL(link).searchParams.get('X-Signature') ?? '';
 
 /** A bare server in place of a deployment: it answers webhooks as a test says, and calls back when a test says. */
-async function startReceiver(scene: () => Stage) {
+export async function startReceiver(scene: () => Stage) {
   const secret = `whsec_${randomBytes(24).toString('base64')}`;
   const received: Received[] = [];
   const taken: Answer = (response) => void response.writeHead(204).end();

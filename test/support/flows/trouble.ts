@@ -1,6 +1,7 @@
 import { expect } from 'vitest';
 import type { Call, Phase } from '../../../demo/wire.ts';
 import { plain, sees } from './reading.ts';
+import { strikeAt } from './strike-at.ts';
 import type { Bot, World } from './world.ts';
 
 const START = 'POST /v1/static-export/jobs';
@@ -80,19 +81,20 @@ export async function tellStory(world: World, strike?: Strike, place = inDocs): 
   const { slack, platform } = world;
   const { domain, where, who } = place;
   let finished = false;
-  let struck = false;
   const failures: unknown[] = [];
   const isMine = callsAt(world, place);
-
-  const onCall = async (call: Call, phase: Phase) => {
-    if (strike === undefined || struck || !isMine(call)) return;
-    if (labelOf(call, finished) !== strike.moment.label || phase !== strike.moment.phase) return;
-    const bot = world.bots.find((candidate) => candidate.made(call));
-    if (bot === undefined) return;
-    struck = true;
-    await strike.act(bot, call).catch((error: unknown) => failures.push(error));
-  };
-  const stopListening = [slack.wire.onCall(onCall), platform.wire.onCall(onCall)];
+  const makerOf = (call: Call) => world.bots.find((bot) => bot.made(call));
+  const struck =
+    strike &&
+    strikeAt(
+      [slack, platform],
+      {
+        call: (call) =>
+          isMine(call) && labelOf(call, finished) === strike.moment.label && makerOf(call) !== undefined,
+        phase: strike.moment.phase,
+      },
+      (call) => strike.act(makerOf(call) as Bot, call).catch((error: unknown) => void failures.push(error)),
+    );
 
   for (;;) {
     await slack.until(() => world.bots.some((bot) => bot.running()), 60_000, 'a bot that runs');
@@ -125,9 +127,9 @@ export async function tellStory(world: World, strike?: Strike, place = inDocs): 
     120_000,
     'an ending',
   );
-  for (const stop of stopListening) stop();
+  struck?.stop();
   expect(failures).toEqual([]);
-  return { place, ending, struck };
+  return { place, ending, struck: struck?.isStruck() ?? false };
 }
 
 /** Which calls belong to the export of a place. Who somebody is, is asked once for all places. */

@@ -133,11 +133,12 @@ export async function createWorld(options: WorldOptions = {}): Promise<World> {
   let hasProcesses = false;
 
   /** Returns the environment of a bot, its durations, and the ports of the stand-ins that are its own. */
-  async function prepareBot({ timing, config, dataDir, env: more }: BotOptions) {
+  async function prepareBot({ timing, config: wanted, dataDir, env: more }: BotOptions) {
     // Each bot gets addresses of its own, so that a call tells whose it is.
     const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
     servers.push(slackServer, platformServer);
     const addresses = [slackServer.url, platformServer.url].map((url) => new URL(url).port);
+    const config = more?.DOCKET_CONFIG === undefined ? withPolls(wanted) : wanted;
     const configFile = join(folder.path, `${addresses[0]}.yml`);
     if (config !== undefined) writeFileSync(configFile, config);
     const env: Record<string, string> = {
@@ -295,6 +296,14 @@ async function dropWork({ client }: TestRedis) {
   }
   const left = await client.keys(`${rateLimits}*`);
   if (left.length > 0) await client.del(...left);
+}
+
+/** Unless its limits are empty, or say how often, a world has more polls a second than Docket usually makes. */
+function withPolls(config = ''): string {
+  if (config.includes('exportStatusPerSecond') || config.includes('limits: {}')) return config;
+  const limits = 'limits: { exportStatusPerSecond: 100';
+  if (/^limits: \{/m.test(config)) return config.replace(/^limits: \{/m, `${limits},`);
+  return `${config}\n${limits} }\n`;
 }
 
 /** Returns the secrets and tokens of deployments that a settings file names, as they are and without their prefix. */
