@@ -415,18 +415,24 @@ describe('the conversation above', () => {
   });
 
   /** Messages below a root that were written at once, each with changes of its own. */
-  function fill(root: SentMessage, count: number, changes: (n: number) => Partial<SentMessage> = () => ({})) {
+  async function fill(
+    root: SentMessage,
+    count: number,
+    changes: (n: number) => Partial<SentMessage> = () => ({}),
+  ) {
     const [seconds, micros] = root.ts.split('.').map(Number) as [number, number];
     for (let n = 1; n <= count; n += 1) {
       const ts = `${seconds + Math.floor((micros + n) / 1e6)}.${String((micros + n) % 1e6).padStart(6, '0')}`;
       const one = { ...root, ts, threadTs: root.ts, text: `message ${n}`, ...changes(n) };
       scene.slack.workspace.messages.push(one);
     }
+    // The next message is a later one.
+    await scene.slack.until(() => Date.now() * 1000 > seconds * 1e6 + micros + count, 5000);
   }
 
   test('of a thread with a thousand messages: the newest of them, though Slack returns short pages', async () => {
     const root = await person('ben').says('#docs', 'The oldest one');
-    fill(root, 998);
+    await fill(root, 998);
     await replies(root, '@Docket mend it');
     const offer = await note('ana', 'Start an agent job');
     expect(read(offer)).toMatch(/Send the newest \d+ earlier messages, too\?/);
@@ -438,7 +444,7 @@ describe('the conversation above', () => {
 
   test('of a thread with more: nothing, and the question says so, or a note if there is none', async () => {
     const root = await person('ben').says('#docs', 'The oldest one');
-    fill(root, 1001);
+    await fill(root, 1001);
     await replies(root, '@Docket mend it');
     expect(read(await note('ana', 'Start an agent job with "mend it"'))).toContain(
       "\nI can't read the earlier messages.\nTo follow an existing job, reply @Docket follow <job id>.\n[Start a job]",
@@ -458,12 +464,12 @@ describe('the conversation above', () => {
   test('has no messages of apps, and says so', async () => {
     const root = await person('ben').says('#docs', 'Which page is slow?');
     const pager = { user: 'U0PAGER', otherBotId: 'B0PAGER', text: 'The quickstart is slow' };
-    fill(root, 1, () => pager);
+    await fill(root, 1, () => pager);
     await replies(root, '@Docket mend it');
     const offer = await note('ana', 'Send the earlier message, too?');
     expect(read(offer)).toContain("ben: Which page is slow?\nI don't send messages from apps.\n[");
     const alert = await person('ben').says('#docs', 'aside: an alert');
-    fill(alert, 2, () => pager);
+    await fill(alert, 2, () => pager);
     const jobId = scene.platform.agent.add();
     await replies(alert, `@Docket follow ${jobId}`);
     await untilBelow(alert, '✅ Ready');

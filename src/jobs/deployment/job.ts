@@ -115,8 +115,9 @@ function sends({ id, state, changes, exportRun, schedule }: UpdateRun): Sent[] {
   // Nothing shows an attempt before its first step.
   if (state === 'accepted') return [];
   const key = `${id} ${changes}`;
-  const toExport = sent(exportRuns, exportRun, key);
-  return schedule === undefined ? [toExport] : [toExport, sent(exportScheduleEvents, schedule, key)];
+  const events = [sent(exportRuns, exportRun, key)];
+  if (schedule !== undefined) events.push(sent(exportScheduleEvents, schedule, key));
+  return events.map((one) => ({ ...one, isPatient: true }));
 }
 
 const end = (run: UpdateRun, ending: UpdateEnding, { now }: JobContext) =>
@@ -367,7 +368,6 @@ const startWorkflow = async (run: UpdateRun, context: JobContext): Result =>
 type Dispatched = Awaited<ReturnType<GithubApi['dispatch']>>;
 
 const starts = defineStart<UpdateRun, Dispatched>({
-  what: 'start of a workflow',
   limitMs: ({ timing }) => timing.deploymentCallMs,
 
   async prepare(run, { deployment }) {
@@ -377,7 +377,10 @@ const starts = defineStart<UpdateRun, Dispatched>({
   },
 
   started: (run, { run: workflow }, context) => saveNotified(run, { workflow }, context),
-  unclear: (run, nowMs) => advance(run, { state: 'unknown' }, nowMs),
+  unclear(run, err, { log, now }) {
+    log.warn({ run: run.id, err }, 'start of a workflow: outcome unknown');
+    return advance(run, { state: 'unknown' }, now());
+  },
   notAllowed: (run, _, context) => end(run, { kind: 'missing', mayBeSent: true }, context),
 
   async refused(run, error, context) {

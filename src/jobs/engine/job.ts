@@ -167,8 +167,8 @@ export function defineRunJob<R extends RunBase, Event extends object = never>(
     if (published.get(run.id) === run.rev) return;
     const messages = definition.messages?.(run, context) ?? [];
     await Promise.all(messages.map((message) => outbox.publish(run.teamId, message, run.rev)));
-    for (const { job, id, event, dedupeKey } of (await definition.sends?.(run, context)) ?? [])
-      await context.sendEvent<object>({ job }, id, event, dedupeKey);
+    for (const { job, id, event, dedupeKey, isPatient } of (await definition.sends?.(run, context)) ?? [])
+      await context.sendEvent<object>({ job }, id, event, dedupeKey, isPatient);
     if (published.size >= MAX_PUBLISHED) published.clear();
     published.set(run.id, run.rev);
   }

@@ -16,13 +16,15 @@ export interface Wakeable {
 
 /**
  * Sends an event to a run, which takes it in its next step. Without an `event`, the run only looks again. Of several
- * with the same `dedupeKey`, one arrives within seven days. A run that does not exist gets nothing.
+ * with the same `dedupeKey`, one arrives within seven days. A run that does not exist gets nothing. If `isPatient`, the next
+ * sweep steps the run, so that changes which follow one another are one edit.
  */
 export type SendEvent = <Event extends object>(
   to: EventsOf<Event> | Wakeable,
   id: string,
   event?: Event,
   dedupeKey?: string,
+  isPatient?: boolean,
 ) => Promise<void>;
 
 /** An event that follows from the record of a run, see `RunJob.sends`. */
@@ -31,6 +33,7 @@ export interface Sent {
   id: string;
   event?: object;
   dedupeKey: string;
+  isPatient?: true;
 }
 
 /** Returns such an event. */
@@ -44,7 +47,7 @@ export const sent = <Event extends object>(
 /** The only way from run to run: `wake` queues the run for a step, at once. */
 export const createSendEvent =
   (runs: Pick<RunStore, 'appendToInbox'>, wake: (run: RunRef) => unknown): SendEvent =>
-  async ({ job }, id, event, dedupeKey) => {
+  async ({ job }, id, event, dedupeKey, isPatient = false) => {
     const outcome = await runs.appendToInbox(job, id, { event, dedupeKey });
-    if (outcome === 'kept') await wake({ job, id });
+    if (outcome === 'kept' && !isPatient) await wake({ job, id });
   };

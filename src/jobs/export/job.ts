@@ -119,7 +119,6 @@ async function startExport(run: ExportRun, context: JobContext): Result {
 }
 
 const starts = defineStart<ExportRun, StartedExport>({
-  what: 'export start',
   limitMs: ({ timing }) => timing.docsCallMs,
 
   async prepare({ by, project, domain, version, paths }, context) {
@@ -138,7 +137,10 @@ const starts = defineStart<ExportRun, StartedExport>({
     return pollLater(applyPoll(started, job, now(), timing.stalledAfterMs), context);
   },
 
-  unclear: (run, nowMs) => advance(run, { state: 'unknown' }, nowMs),
+  unclear(run, err, { log, now }) {
+    log.warn({ run: run.id, err }, 'export start: outcome unknown');
+    return advance(run, { state: 'unknown' }, now());
+  },
 
   notAllowed: (run, no, context) =>
     no.why === 'project'
@@ -269,7 +271,9 @@ async function followUpdates(
   { settings: { projects }, store: { runs } }: JobContext,
 ): Promise<ExportRun | undefined> {
   const { deployments = [] } = projects.find(({ name }) => name === run.project) ?? {};
-  const ids = deployments.map(({ name }) => updateId(run, name));
+  const known = run.updates?.map(({ id }) => id) ?? [];
+  // The settings may have lost one since.
+  const ids = [...new Set([...deployments.map(({ name }) => updateId(run, name)), ...known])];
   const isExported = run.job === 'export' && run.ending?.kind === 'done';
   const found = isExported ? await runs.loadAll(ids, updateRun) : [];
   const updates = found.map(stateOf);

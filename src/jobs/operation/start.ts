@@ -16,8 +16,6 @@ type StartCall<Started> = (isTooLate: () => boolean) => Promise<Started>;
 type Startable = RunBase & { attempt: number; by: StartAnswer['by'] };
 
 interface StartDefinition<R, Started> {
-  /** What starts, for the log. */
-  what: string;
   /** The time limit of the call. */
   limitMs(context: JobContext): number;
   /** Returns the call, or why it may not be made: the settings and permissions may have changed since the request. */
@@ -25,7 +23,7 @@ interface StartDefinition<R, Started> {
   /** It has started. */
   started(run: R, started: Started, context: JobContext): Promise<StepResult<R>> | StepResult<R>;
   /** Nobody knows whether it has: returns the run in its state `unknown`. */
-  unclear(run: R, nowMs: number): R;
+  unclear(run: R, error: unknown, context: JobContext): R;
   notAllowed(run: R, why: NotAllowed, context: JobContext): Promise<StepResult<R>> | StepResult<R>;
   /** It has certainly not started, because of this error. */
   refused(run: R, error: Error, context: JobContext): Promise<StepResult<R>>;
@@ -33,7 +31,7 @@ interface StartDefinition<R, Started> {
 
 /** Steps that start something outside at most once for each attempt, even after a crash. */
 export function defineStart<R extends Startable, Started>(definition: StartDefinition<R, Started>) {
-  const { what, limitMs, prepare, started, unclear, notAllowed, refused } = definition;
+  const { limitMs, prepare, started, unclear, notAllowed, refused } = definition;
 
   /** Goes on with the other side's answer to the start of that attempt; undefined while there is none. */
   async function late(run: R, attempt: number, context: JobContext): Promise<StepResult<R> | undefined> {
@@ -49,7 +47,7 @@ export function defineStart<R extends Startable, Started>(definition: StartDefin
     /** Makes the call, once. */
     async start(run: R, context: JobContext): Promise<StepResult<R>> {
       const call = await prepare(run, context);
-      const { calls, log, now } = context;
+      const { calls } = context;
       // An earlier start is found even if none may be made any more.
       const outcome = await calls.callOnce(run, startStep(run), limitMs(context), async (isTooLate) =>
         typeof call === 'function' ? call(isTooLate) : notMade,
@@ -60,8 +58,7 @@ export function defineStart<R extends Startable, Started>(definition: StartDefin
         case 'inFlight':
           throw new Later(outcome.forMs);
         case 'unknown':
-          log.warn({ run: run.id, err: outcome.error }, `${what}: outcome unknown`);
-          return save(unclear(run, now()), { audit: 'start unclear' });
+          return save(unclear(run, outcome.error, context), { audit: 'start unclear' });
         case 'notMade':
           return notAllowed(run, call as NotAllowed, context);
         case 'notHappened':

@@ -124,7 +124,6 @@ interface Build {
 }
 
 const starts = defineStart<SiteRun, Build>({
-  what: 'start of a preview or an update',
   limitMs: ({ timing }) => timing.docsCallMs,
 
   async prepare({ by, project, branch }, context) {
@@ -149,7 +148,10 @@ const starts = defineStart<SiteRun, Build>({
     return pollLater(advance(run, started, now()), context);
   },
 
-  unclear: (run, nowMs) => advance(run, { state: 'unknown' }, nowMs),
+  unclear(run, err, { log, now }) {
+    log.warn({ run: run.id, err }, 'start of a preview or an update: outcome unknown');
+    return advance(run, { state: 'unknown' }, now());
+  },
   notAllowed: (run, why, context) => end(run, { kind: 'notStarted', ...why }, context),
 
   async refused(run, error, context) {

@@ -166,7 +166,11 @@ export function createJudge(engine: Engine, receivers: ReadonlyMap<string, Recei
           lost.delete(`${name} ${version}`);
         }
         if (isTaken && label === 'It started: watch it')
-          receiver?.vouch(version, lastAskMs(name, serves?.version ?? '') > lastAskMs(name, version));
+          receiver?.vouch(
+            version,
+            lastAskMs(name, version),
+            lastAskMs(name, serves?.version ?? '') > lastAskMs(name, version),
+          );
         if (!starts && /^Deploying/.test(reply?.text ?? '')) problem(`[${label}] answers "${reply?.text}"`);
       };
     },

@@ -197,9 +197,9 @@ export function createReceiver(name: string, engine: Engine, tell: (id: string, 
     heal() {
       mode = WORKS;
     },
-    /** A person says that it took a version, before the one that it has if that is newer. */
-    vouch(version: string, isOlder: boolean) {
-      const found = { ...aTaken(version), isConfirmed: true };
+    /** A person says that it took a version, when that was asked for: before the one that it has if that is newer. */
+    vouch(version: string, askedMs: number, isOlder: boolean) {
+      const found = { ...aTaken(version), atMs: askedMs, isConfirmed: true };
       if (isOlder) taken.unshift(found);
       else taken.push(found);
     },
