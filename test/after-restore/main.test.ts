@@ -5,13 +5,15 @@ import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
 import { standingKey } from '../../src/jobs/export/view.ts';
 import { exportSchedule } from '../../src/jobs/export-schedule/record.ts';
+import { restores } from '../../src/jobs/index.ts';
 import { startStep } from '../../src/jobs/operation/record.ts';
 import { afterUpdate } from '../../src/jobs/site/job.ts';
 import type { SiteRun } from '../../src/jobs/site/record.ts';
-
 import { keys } from '../../src/store/keys.ts';
 import { createMessageStore } from '../../src/store/messages.ts';
 import { createRunStore, type RunBase } from '../../src/store/runs.ts';
+import { shownRuns } from '../gallery/state.ts';
+import { states } from '../gallery/states.ts';
 import { NOW_MS } from '../support/builders.ts';
 import { aThread } from '../support/jobs/agent/builders.ts';
 import { anUpdate } from '../support/jobs/deployment/builders.ts';
@@ -145,4 +147,26 @@ test('no export follows an update that was under way or has just ended: it may h
   expect(await entries()).toBe(0);
   await send({ ...update, id: 'later' });
   expect(await entries()).toBe(1);
+});
+
+test('each message of the gallery is searched for before it is posted again', async () => {
+  expect(states.length).toBeGreaterThan(700);
+  // The notes of a schedule of digests are published by its steps.
+  const jobs = restores.map(({ job }) => job).filter((job) => job !== 'digest-schedule');
+  expect(new Set(shownRuns.map(({ run }) => run.job))).toEqual(new Set(jobs));
+  for (const [at, { run, keys: shown }] of shownRuns.entries()) {
+    const id = `run${at}`;
+    const renamed: RunBase = JSON.parse(JSON.stringify(run).replaceAll(run.id, id));
+    // A claim is that of one run alone.
+    const own = { ...renamed, claim: undefined };
+    await keep(own);
+    await closeOpenWork(redis.client);
+    const known = shown.map((key) => key.replace(run.id, id));
+    const searched = await Promise.all(known.map(isSearched));
+    expect(
+      known.filter((_, index) => !searched[index]),
+      `${run.job} ${at}`,
+    ).toEqual([]);
+    await redis.client.flushdb();
+  }
 });

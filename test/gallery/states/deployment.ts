@@ -114,7 +114,8 @@ export const deploymentStates: GalleryState[] = [
   post(
     'deployment/not permitted, to the person',
     pick(
-      updateMessages(anUpdate(endedBy({ kind: 'permission', contacts: '@docs-admins' }))),
+      updateMessages,
+      anUpdate(endedBy({ kind: 'permission', contacts: '@docs-admins' })),
       'line.1.private',
     ),
   ),
@@ -129,7 +130,7 @@ export const deploymentStates: GalleryState[] = [
   shown('broken', endedBy({ kind: 'broken', ref: 'a1b2c3' })),
   post(
     'deployment/deletion refused',
-    pick(updateMessages(withMessage(anUpdate(outcome('live')), NOW_MS)), 'line.1'),
+    pick(updateMessages, withMessage(anUpdate(outcome('live')), NOW_MS), 'line.1'),
   ),
   ...(
     [
@@ -152,9 +153,9 @@ export const deploymentStates: GalleryState[] = [
   modal('deployment/go back', goBackView({ run: anUpdate({ ...notified, newer }), newer })),
   post('deployment/answer/from a form', startedMessage(anUpdate())),
   post('deployment/answer/elsewhere', startedMessage(anUpdate(), true)),
-  post('deployment/export', pick(exportMessages({ ...ended(anEnding.done), deployments }), 'end')),
-  post('deployment/export, two have it', pick(exportMessages(deployed), 'end')),
-  post('deployment/card, two have it', pick(exportMessages(deployed), 'card')),
+  post('deployment/export', pick(exportMessages, { ...ended(anEnding.done), deployments }, 'end')),
+  post('deployment/export, two have it', pick(exportMessages, deployed, 'end')),
+  post('deployment/card, two have it', pick(exportMessages, deployed, 'card')),
   modal('deployment/more', moreView(ended(anEnding.done), deployments)),
   modal(
     'deployment/settings',

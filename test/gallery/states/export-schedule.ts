@@ -31,7 +31,7 @@ const byFailures = { state: 'paused', pausedBy: 'failures', failures: 3 } as con
 const standing = (name: string, changes: Partial<ExportSchedule> = {}) =>
   post(
     `schedule/message/${name}`,
-    pick(exportScheduleMessages(aSchedule({ nextAtMs, ...changes })), 'standing'),
+    pick(exportScheduleMessages, aSchedule({ nextAtMs, ...changes }), 'standing'),
   );
 const note = (name: string, message: Message) => post(`schedule/${name}`, message);
 const tools = (...projects: (typeof acme)[]) => ({ projects, docsDomain: undefined });
@@ -43,7 +43,7 @@ const listed = (name: string, changes: Partial<ExportSchedule> = {}) =>
 
 /** A message of a scheduled export, which is in the thread of the schedule's. */
 const inThread = (name: string, run: ExportRun, part = cardKey(run).slice(run.id.length + 1)) =>
-  post(`schedule/export/${name}`, pick(exportMessages({ ...run, schedule: 's1' }), part));
+  post(`schedule/export/${name}`, pick(exportMessages, { ...run, schedule: 's1' }, part));
 
 export const exportScheduleStates: GalleryState[] = [
   standing('being set up', { state: 'testing' }),

@@ -26,7 +26,7 @@ const halfDone: Partial<ExportRun> = { fraction: 0.42, pageCount: 128 };
 const ben = { id: 'U0BEN', name: 'ben' };
 
 const shown = (family: string, part: string) => (name: string, changes: Partial<ExportRun>) =>
-  post(`export/${family}/${name}`, pick(exportMessages(aRun(changes)), part));
+  post(`export/${family}/${name}`, pick(exportMessages, aRun(changes), part));
 const card = shown('card', 'card');
 const progress = shown('progress', 'progress');
 const ending = shown('ending', 'end');

@@ -10,7 +10,7 @@ const failed: Partial<ExportRun> = { state: 'ended', ending: { kind: 'noLink' } 
 const further: Partial<ExportRun> = { ...failed, earlier: { resumed: 0, ending: over }, relinked: 1 };
 
 const shown = (name: string, changes: Partial<ExportRun>, part = 'link') =>
-  post(`link/${name}`, pick(exportMessages(aLinkRun(changes)), part));
+  post(`link/${name}`, pick(exportMessages, aLinkRun(changes), part));
 
 export const linkStates: GalleryState[] = [
   shown('sent', { state: 'ended', ending: done }),

@@ -9,7 +9,7 @@ import { type GalleryState, pick, post } from '../state.ts';
 const shown =
   (what: string, part: string, run: typeof aPreview) =>
   (name: string, changes: Partial<SiteRun>): GalleryState =>
-    post(`site/${what}/${name}`, pick(siteMessages(run(changes)), part));
+    post(`site/${what}/${name}`, pick(siteMessages, run(changes), part));
 // A followed thread shows its previews itself.
 const line = shown('preview line', 'line', (changes) => aPreview({ thread: undefined, ...changes }));
 const end = shown('preview ending', 'end', aPreview);

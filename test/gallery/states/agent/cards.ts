@@ -20,7 +20,7 @@ import {
 } from './examples.ts';
 
 const card = (name: string, changes: Partial<ThreadRun>) =>
-  post(`agent/card/${name}`, pick(threadMessages(aThread(changes)), 'card'));
+  post(`agent/card/${name}`, pick(threadMessages, aThread(changes), 'card'));
 
 const failing = (kind: PollFailure['kind']) => ({ pollFailure: { kind, inARow: 3, nextMs: NOW_MS } });
 
@@ -40,7 +40,8 @@ export const cards: GalleryState[] = [
   post(
     'agent/instruction',
     pick(
-      threadMessages(aThread({ instructions: [{ ...first, isReply: false, excerpt: 'Also…' }] })),
+      threadMessages,
+      aThread({ instructions: [{ ...first, isReply: false, excerpt: 'Also…' }] }),
       'instruction',
     ),
   ),

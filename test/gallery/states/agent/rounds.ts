@@ -18,7 +18,7 @@ import {
 } from './examples.ts';
 
 const round = (name: string, changes: Partial<ThreadRun>) =>
-  post(`agent/round/${name}`, pick(threadMessages(aThread({ rounds: [aRound()], ...changes })), 'round'));
+  post(`agent/round/${name}`, pick(threadMessages, aThread({ rounds: [aRound()], ...changes }), 'round'));
 const endingOf = (kind: RoundEnding['kind'], more: Partial<RoundEnding> = {}): RoundEnding => ({
   kind,
   atMs: NOW_MS,
@@ -50,7 +50,8 @@ const end = (
   post(
     `agent/ending/${name}`,
     pick(
-      threadMessages(aThread({ instructions: [SENT], rounds: [aRound({ ending, ...changes })], ...thread })),
+      threadMessages,
+      aThread({ instructions: [SENT], rounds: [aRound({ ending, ...changes })], ...thread }),
       'end',
     ),
   );
@@ -104,6 +105,6 @@ export const endings: GalleryState[] = [
   end('failed, of an archived job', endingOf('failed'), {}, archived),
   post(
     'agent/ending/broken',
-    pick(threadMessages(aThread(ended('broken', { ref: '7f3c1d', unsent: 1 }))), 'broken'),
+    pick(threadMessages, aThread(ended('broken', { ref: '7f3c1d', unsent: 1 })), 'broken'),
   ),
 ];

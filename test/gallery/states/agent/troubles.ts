@@ -10,7 +10,7 @@ const MINUTE = 60_000;
 const troubleWith = (name: string, changes: Partial<SendProblem>, thread: Partial<ThreadRun> = {}) =>
   post(
     `agent/not sent/${name}`,
-    pick(threadMessages(aThread({ ...thread, instructions: [aTrouble(changes)] })), 'problem'),
+    pick(threadMessages, aThread({ ...thread, instructions: [aTrouble(changes)] }), 'problem'),
   );
 const answer = (action: NonNullable<SendProblem['answer']>['action']) => ({
   answer: { by: BEN, action },
@@ -57,14 +57,13 @@ const limited = (name: string, changes: Partial<Limit>, waiting: number, creates
   post(
     `agent/limit/${name}`,
     pick(
-      threadMessages(
-        aThread({
-          limit: aLimit(changes),
-          instructions: Array.from({ length: waiting }, (_, index) =>
-            anInstruction({ id: `${index}`, creates }),
-          ),
-        }),
-      ),
+      threadMessages,
+      aThread({
+        limit: aLimit(changes),
+        instructions: Array.from({ length: waiting }, (_, index) =>
+          anInstruction({ id: `${index}`, creates }),
+        ),
+      }),
       'limit',
     ),
   );
@@ -72,13 +71,12 @@ const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}) 
   post(
     `agent/retry/${name}`,
     pick(
-      threadMessages(
-        aThread({
-          instructions: [anInstruction()],
-          retry: { sinceMs: NOW_MS, inARow: 9, nextMs: NOW_MS + MINUTE, expired: over },
-          ...thread,
-        }),
-      ),
+      threadMessages,
+      aThread({
+        instructions: [anInstruction()],
+        retry: { sinceMs: NOW_MS, inARow: 9, nextMs: NOW_MS + MINUTE, expired: over },
+        ...thread,
+      }),
       'retry',
     ),
   );

@@ -20,7 +20,10 @@ const ask = (
 ) => {
   const inDirectMessage = 'channel' in origin;
   const asked = aThread({ place: PLACE, inDirectMessage, instructions: [anAsk(changes, origin)], ...thread });
-  return post(`digest/ask/${name}`, pick(threadMessages(asked, WORKSPACE), 'ask'));
+  return post(
+    `digest/ask/${name}`,
+    pick((run) => threadMessages(run, WORKSPACE), asked, 'ask'),
+  );
 };
 const cameTo = (kind: RoundEnding['kind'], more: object = {}): Partial<Instruction> => ({
   state: 'sent',

@@ -39,7 +39,7 @@ const quiet = (count: number): Partial<EditionRun> => {
 };
 
 const part = (name: string, key: string, run: EditionRun) =>
-  post(`digest/${name}`, pick(editionMessages(run), key));
+  post(`digest/${name}`, pick(editionMessages, run, key));
 const root = (name: string, changes: Partial<EditionRun>) =>
   part(`edition/${name}`, 'digest', whole(changes));
 const pages = (name: string, changes: Partial<EditionRun> = {}) =>
@@ -82,7 +82,7 @@ const late = (name: string, changes: Partial<EditionRun>) =>
 
 export const editionStates: GalleryState[] = [
   root('weekly', {}),
-  post('digest/edition/weekly, without a chart', pickFallback(editionMessages(whole()), 'digest')),
+  post('digest/edition/weekly, without a chart', pickFallback(editionMessages, whole(), 'digest')),
   root('weekly, the first', { totalsBefore: undefined }),
   root('weekly, the lowest', { weekViews: [70, 80, 90, 100, 95, 99, 99, 99] }),
   root('weekly, no views', nobody),
@@ -107,7 +107,7 @@ export const editionStates: GalleryState[] = [
   root('asked for, no views', { ...asked, ...nobody }),
   root('preview', { kind: 'preview', inDirectMessage: true }),
   pages('table'),
-  post('digest/pages/without tables', pickFallback(editionMessages(whole()), 'pages')),
+  post('digest/pages/without tables', pickFallback(editionMessages, whole(), 'pages')),
   pages('sum differs', { totals: { human: 1000, ai: 300 } }),
   pages('sum before differs', lackingBefore()),
   pages('first, asked for', { ...asked, ...notCompared(), readers: {}, followUps: [] }),
