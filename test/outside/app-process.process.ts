@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { SCHEMA } from '../../src/store/schema.ts';
 import older from '../fixtures/data-of-schema-5.json' with { type: 'json' };
 import { readData, restoreData } from '../support/data.ts';
 import { openWay } from '../support/flows/redis-way.ts';
@@ -66,16 +67,17 @@ test('a Redis that is not fit ends it with 1 and sentences, and nothing is writt
 });
 
 describe('data of another schema', () => {
-  const refusal =
-    'These data have schema 7; this Docket reads 6. Run the matching release, or empty the data (docs/upgrade.md).\n';
+  const refusalOf = (schema: string) =>
+    `These data have schema ${schema}; this Docket reads ${SCHEMA}. Run the matching release, or empty the data (docs/upgrade.md).\n`;
+  const other = String(Number(SCHEMA) + 1);
 
   test('end the start with 1 and what to do, and nothing is written', async () => {
     const redis = await startTestRedis();
     onTestFinished(() => redis.close());
-    await redis.client.set('{docket}:schema', '7');
+    await redis.client.set('{docket}:schema', other);
     const { ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
     expect(await ended).toBe(1);
-    expect(output()).toBe(refusal);
+    expect(output()).toBe(refusalOf(other));
     expect(await redis.client.keys('*')).toEqual(['{docket}:schema']);
   });
 
@@ -87,22 +89,20 @@ describe('data of another schema', () => {
     expect(before).toEqual(older);
     const { ended, output } = startDocket({ PORT: '0', REDIS_URL: redis.url });
     expect(await ended).toBe(1);
-    expect(output()).toBe(
-      'These data have schema 5; this Docket reads 6. Run the matching release, or empty the data (docs/upgrade.md).\n',
-    );
+    expect(output()).toBe(refusalOf('5'));
     expect(await readData(redis.client)).toEqual(before);
   });
 
   test('in a Redis that was away at the start end Docket once it is there', async () => {
     const redis = await startTestRedis();
     onTestFinished(() => redis.close());
-    await redis.client.set('{docket}:schema', '7');
+    await redis.client.set('{docket}:schema', other);
     const port = await freePort();
     const { ended, output } = startDocket({ PORT: '0', REDIS_URL: `redis://127.0.0.1:${port}` });
     await expect.poll(output, { timeout: 20_000 }).toContain('Docket is up');
     const way = await openWay(redis.url, port);
     onTestFinished(() => way.close());
     expect(await ended).toBe(1);
-    expect(output()).toContain(refusal);
+    expect(output()).toContain(refusalOf(other));
   });
 });
