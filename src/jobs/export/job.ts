@@ -111,11 +111,7 @@ async function postCard(run: ExportRun, context: JobContext): Result {
 /** Starts the export at the platform, once. */
 async function startExport(run: ExportRun, context: JobContext): Result {
   awaitTime(run.nextPollAtMs, context);
-  const { answer, attempt } = run;
-  // A person chose to start again, but the first start's answer may have come: it did start.
-  const isAgain = answer?.action === 'startAgain' && answer.attempt === attempt - 1;
-  const late = isAgain ? await starts.late(run, answer.attempt, context) : undefined;
-  return late ?? starts.start(run, context);
+  return starts.start(run, context);
 }
 
 const starts = defineStart<ExportRun, StartedExport>({

@@ -13,7 +13,7 @@ export type NotAllowed = { why: 'project' } | { why: 'permission'; contacts: str
 /** The call that starts something. It throws without a call once `isTooLate` is true. */
 type StartCall<Started> = (isTooLate: () => boolean) => Promise<Started>;
 
-type Startable = RunBase & { attempt: number; by: StartAnswer['by'] };
+type Startable = RunBase & { attempt: number; by: StartAnswer['by']; answer?: StartAnswer | undefined };
 
 interface StartDefinition<R, Started> {
   /** The time limit of the call. */
@@ -46,6 +46,10 @@ export function defineStart<R extends Startable, Started>(definition: StartDefin
 
     /** Makes the call, once. */
     async start(run: R, context: JobContext): Promise<StepResult<R>> {
+      // A person chose to start again while it was unclear whether the start before had happened.
+      const isAgain = run.answer?.action === 'startAgain' && run.answer.attempt === run.attempt - 1;
+      const before = isAgain ? await late(run, run.attempt - 1, context) : undefined;
+      if (before) return before;
       const call = await prepare(run, context);
       const { calls } = context;
       // An earlier start is found even if none may be made any more.

@@ -108,7 +108,7 @@ function limitOf({ branch, project }: SiteRun, { platform, settings }: JobContex
 async function start(run: SiteRun, context: JobContext): Result {
   const { now, store } = context;
   awaitTime(run.nextPollAtMs, context);
-  // A person chose to start again, but the first start's answer may have come: it did start.
+  // The late answer to the start before needs no slot.
   const late = run.attempt > 1 ? await starts.late(run, run.attempt - 1, context) : undefined;
   if (late) return late;
   const limit = limitOf(run, context);
