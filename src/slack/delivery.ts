@@ -66,7 +66,8 @@ export function createDelivery(parts: DeliveryParts) {
     const record = await messages.load(key);
     if (record !== undefined && !isShown(record)) {
       // While Slack refuses the token, no call is made.
-      if (slack.refusedForMs() > 0) throw new Later(slack.refusedForMs());
+      const refusedMs = slack.refusedForMs();
+      if (refusedMs > 0) throw new Later(refusedMs);
       await deliver(record);
     }
     if (!(await messages.markIdle(key, record?.wakes ?? 0))) throw new Later(0);

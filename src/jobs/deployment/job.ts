@@ -295,7 +295,7 @@ async function notify(run: UpdateRun, context: JobContext): Result {
   const link = target.kind === 'webhook' && target.includeLink ? bundleUrl : undefined;
   const result =
     target.kind === 'github'
-      ? await starts.start(run, context)
+      ? await startWorkflow(run, context)
       : await sendWebhook(run, target, link, context);
   // The call may still be under way or arrive late, or the deployment has it and `keepTaken` comes first.
   const isSaved = typeof result === 'object' && result.kind === 'save';
@@ -360,6 +360,10 @@ function webhookBody(run: UpdateRun, bundleUrl: string | undefined): string {
 function saveNotified(run: UpdateRun, changes: Partial<UpdateRun>, { now }: JobContext) {
   return save(setNotified(run, now(), changes), run.notifiedAtMs === undefined ? { audit: 'notified' } : {});
 }
+
+/** The answer to a start that was unclear may also have come after a further attempt ended. */
+const startWorkflow = async (run: UpdateRun, context: JobContext): Result =>
+  (run.again && (await starts.late(run, run.attempt - 1, context))) || starts.start(run, context);
 
 type Dispatched = Awaited<ReturnType<GithubApi['dispatch']>>;
 

@@ -327,12 +327,13 @@ export const updateTransitions = {
   },
   ran: (run, by, nowMs) => {
     if (!isOpen(run)) return undefined;
-    return { ...setNotified(run, nowMs), answer: answerOf(run, by, 'watchIt') };
+    return { ...setNotified(run, nowMs), changes: run.changes + 1, answer: answerOf(run, by, 'watchIt') };
   },
-  leave: (run, by, nowMs) =>
-    isOpen(run)
-      ? { ...endUpdate(run, { kind: 'left' }, nowMs), answer: answerOf(run, by, 'leave') }
-      : undefined,
+  leave: (run, by, nowMs) => {
+    if (!isOpen(run)) return undefined;
+    const left = endUpdate(run, { kind: 'left' }, nowMs);
+    return { ...left, changes: run.changes + 1, answer: answerOf(run, by, 'leave') };
+  },
 } satisfies Record<string, Change>;
 
 /** The value of an update's buttons. It names the attempt that they were shown for, so a late click does nothing. */

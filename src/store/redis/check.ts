@@ -183,6 +183,7 @@ const refusalOfWrite = (redis: RedisClient): Promise<string | undefined> =>
  */
 export async function checkRedis(address: RedisAddress, { writes } = { writes: false }) {
   const errors: unknown[] = [];
+  let refusal: Awaited<ReturnType<typeof refusalOfWrite>> | undefined;
   const client = connectForCheck(address, (error) => errors.push(error));
   try {
     await withTimeout(3 * ANSWER_MS, client.connect());
@@ -193,7 +194,7 @@ export async function checkRedis(address: RedisAddress, { writes } = { writes: f
     if (errors.length > 0) throw errors[0];
     // An error of these would end the connection, see `reconnectOnError`.
     const isPrimary = !isReadOnlyReplica(info) && info.loading !== '1';
-    const refusal = writes && isPrimary ? await refusalOfWrite(client) : undefined;
+    if (writes && isPrimary) refusal = await refusalOfWrite(client);
     const missing = isPrimary ? await withTimeout(ANSWER_MS, missingRights(redis)) : [];
     return {
       problems: [...problemsOf(info, address), ...(missing.length > 0 ? [rightsProblem(missing)] : [])],
@@ -201,7 +202,7 @@ export async function checkRedis(address: RedisAddress, { writes } = { writes: f
       refusal,
     };
   } catch (error) {
-    return { problems: [problemOfError([...errors, error], address)] };
+    return { problems: [problemOfError([...errors, error], address)], refusal };
   } finally {
     client.disconnect();
   }

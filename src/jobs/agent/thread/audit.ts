@@ -1,8 +1,8 @@
 import { countOf } from '../../../slack/text.ts';
 import type { JobContext } from '../../engine/context.ts';
 import type { Person } from '../../shared/origin.ts';
-import type { Instruction, ThreadRun } from './record.ts';
-import { findInstruction } from './record.ts';
+import { findInstruction, type Instruction, type ThreadRun } from './record.ts';
+
 /**
  * Adds changes to the audit log: results of instructions, refused people, switches of the mode, the end. Call it before
  * the save: after a crash a line may be there twice, but is never missing.
@@ -10,7 +10,10 @@ import { findInstruction } from './record.ts';
 export async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
   const { agentJobId: job, asked, place, teamId, ended } = after;
   const lines: Promise<void>[] = [];
-  for (const one of after.instructions) {
+  const hasEnded = before.ended === undefined && ended !== undefined;
+  // If it was never followed, nothing of it was for the agent.
+  const isUnfollowed = hasEnded && !AUDITED_ENDS.includes(ended.why);
+  for (const one of isUnfollowed ? [] : after.instructions) {
     const earlier = findInstruction(before, one.id);
     const result = RESULTS[one.state];
     const isKnown = earlier?.attempt === one.attempt && RESULTS[earlier.state] === result;
@@ -34,8 +37,7 @@ export async function auditChanges(before: ThreadRun, after: ThreadRun, context:
       lines.push(auditThread(after, 'refused: not permitted', context, user));
     if (kind === 'mode') lines.push(auditThread(after, `replies: ${about}`, context, user));
   }
-  if (before.ended === undefined && ended && AUDITED_ENDS.includes(ended.why))
-    lines.push(auditThread(after, ended.why, context, ended.by));
+  if (hasEnded && !isUnfollowed) lines.push(auditThread(after, ended.why, context, ended.by));
   await Promise.all(lines);
 }
 
