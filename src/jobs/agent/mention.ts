@@ -101,8 +101,6 @@ async function postAnswer(run: MentionRun, content: NonNullable<MentionRun['answ
 /** Decides the answer and saves only that: the message itself is kept only for the answer's button. */
 async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepResult<MentionRun>> {
   const { policy, log } = context;
-  const { limits } = context.settings;
-  const { threads } = context.store;
   const { teamId, reply } = run;
   const { user, external, channel, threadTs, content } = reply;
   const read = (names: Names) => messageToMarkdown(content, names, { withoutMention: run.botUserId }).trim();
@@ -121,13 +119,13 @@ async function decideAnswer(run: MentionRun, context: JobContext): Promise<StepR
     return save({ ...decided, answer: refusal }, { audit: 'refused: not permitted' });
   }
   const place = threadTs !== undefined && { teamId, channel, rootTs: threadTs };
-  if (parsed.kind !== 'export' && place && (await threads.isClosed(place)))
+  if (parsed.kind !== 'export' && place && (await context.store.threads.isClosed(place)))
     return save({ ...decided, answer: closedThreadMessage });
   if (parsed.kind !== 'instruction') return save({ ...decided, answer: mentionMessage(run, parsed) });
   const names = await context.slack.names(findMentions(content)).catch(() => undefined);
   if (names === undefined) throw new Later(lookupRetryMs(context));
   const text = read(names);
-  const most = limits.instructionCharacters;
+  const most = context.settings.limits.instructionCharacters;
   const tooLong = `${tooLongText(lengthOf(text), most)} Nothing was sent.`;
   if (lengthOf(text) > most) return save({ ...decided, answer: message([tooLong]) });
   const backgroundSource = threadTs !== undefined && { channel, rootTs: threadTs, before: reply.ts };

@@ -33,10 +33,9 @@ export async function readBackground(
   context: JobContext,
 ): Promise<Background | undefined> {
   const { slack, timing, log } = context;
-  const { backgroundMode } = context.settings;
   const { rateLimiter } = context.store;
   const botUserId = context.slack.botUserId();
-  if (backgroundMode === 'never') return undefined;
+  if (context.settings.backgroundMode === 'never') return undefined;
   if (botUserId === undefined) throw new Later(lookupRetryMs(context));
   const rateLimit = slackRateLimit('replies', teamId, timing);
   await rateLimiter.awaitSlot(rateLimit, { id: `background ${id}` });

@@ -153,9 +153,8 @@ const endSuperseded = async (run: UpdateRun, attempt: string, context: JobContex
  */
 async function makeWay(run: UpdateRun, context: JobContext) {
   const { now } = context;
-  const { runs } = context.store;
   const isFirst = run.notifiedAtMs === undefined;
-  const other = isFirst ? await runs.byAlias(latestAlias(run)) : await findHad(run, context);
+  const other = isFirst ? await context.store.runs.byAlias(latestAlias(run)) : await findHad(run, context);
   if (other === undefined || (isFirst ? other === attemptName(run) : updateOf(other) === run.id))
     return undefined;
   // A start that may have left is a question, until the deployment has another export.
@@ -167,14 +166,13 @@ async function makeWay(run: UpdateRun, context: JobContext) {
 
 async function begin(run: UpdateRun, context: JobContext): Result {
   const { now } = context;
-  const { runs } = context.store;
   const permission = await permitted(run.by.id, 'deploy', context);
   if (permission.kind === 'refused')
     return end(run, { kind: 'permission', contacts: permission.contacts }, context);
   const target = context.deployment(run.project, run.deployment);
   if (target === undefined) return end(run, { kind: 'missing', mayBeSent: false }, context);
   const [name, own] = [latestAlias(run), attemptName(run)];
-  const latest = await runs.byAlias(name);
+  const latest = await context.store.runs.byAlias(name);
   if (latest !== undefined && latest > own) {
     if (askedAtMs(latest) <= now() + CLOCK_MS) return endSuperseded(run, latest, context);
     // The clock was set back since. A deployment goes by these times, so they never go back.
@@ -184,7 +182,7 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   // Saved first, because this step may be repeated once the alias is taken.
   if (latest !== undefined && latest !== own && latest !== run.overtakes)
     return save({ ...run, overtakes: latest });
-  if (!(await runs.takeAlias(name, own, latest))) return 'next';
+  if (!(await context.store.runs.takeAlias(name, own, latest))) return 'next';
   // The one before ends if it was not sent.
   await wakeOther(run, run.overtakes, context);
   const siteUrl = siteUrlOf(run, context);
@@ -228,7 +226,6 @@ function renewalTime(madeAtMs: number, endsAtMs: number): number {
 /** Requests a download link that only the deployment gets. */
 async function makeLink(run: UpdateRun, context: JobContext): Result {
   const { stopping, timing, now, log } = context;
-  const { links } = context.store;
   const ended = await makeWay(run, context);
   if (ended) return ended;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
@@ -237,7 +234,7 @@ async function makeLink(run: UpdateRun, context: JobContext): Result {
   try {
     const { bundleUrl, expiresAt } = await docs.createBundle({ jobId: run.jobId }, { signal: stopping });
     const linkEndsAtMs = expiresAt ?? now() + HOUR_MS;
-    await links.put(linkName({ id: run.id, linkEndsAtMs }), bundleUrl, linkEndsAtMs);
+    await context.store.links.put(linkName({ id: run.id, linkEndsAtMs }), bundleUrl, linkEndsAtMs);
     const renewAtMs = renewalTime(now(), linkEndsAtMs);
     const { failures, notifyUntilMs = now() + NOTIFY_MS } = run;
     const link = { linkEndsAtMs, renewAtMs, failures, notifyUntilMs };

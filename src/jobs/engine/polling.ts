@@ -62,16 +62,14 @@ export async function pollJob<J>(
   context: JobContext,
 ): Promise<PollResult<J>> {
   const { now, timing, log } = context;
-  const { limits } = context.settings;
-  const { rateLimiter } = context.store;
   const inMs = run.nextPollAtMs - now();
   // A time beyond any plan is from before a clock was set back.
   const isPlanned = run.pollFailure !== undefined || inMs <= timing.pollMaxMs;
   if (inMs > 0 && isPlanned) throw new Later(inMs);
   if (docs === undefined) return { failure: nextFailure(run.pollFailure, 'project', context) };
-  const rateLimit = pollRateLimit(kind, docs.keyId, limits.exportStatusPerSecond);
+  const rateLimit = pollRateLimit(kind, docs.keyId, context.settings.limits.exportStatusPerSecond);
   const priority = run.pollRequested ? 'interactive' : 'low';
-  await rateLimiter.awaitSlot(rateLimit, { id: run.id, priority });
+  await context.store.rateLimiter.awaitSlot(rateLimit, { id: run.id, priority });
   try {
     return { job: await get(docs) };
   } catch (error) {
@@ -79,7 +77,7 @@ export async function pollJob<J>(
     if (error.kind === 'aborted') throw new Later(0);
     const failure = nextFailure(run.pollFailure, error, context);
     // The limit belongs to the key and is no failure of other jobs, which wait for a slot.
-    if (failure.kind === 'limit') await rateLimiter.hold(rateLimit, failure.nextMs - now());
+    if (failure.kind === 'limit') await context.store.rateLimiter.hold(rateLimit, failure.nextMs - now());
     if (failure.kind === 'key') log.error({ run: run.id, err: error }, 'the docs platform rejects the key');
     if (failure.kind !== 'key' && error.kind !== 'forbidden') return { failure, error };
     const adminsAlerted = await context.platform.alertAdmins(run.teamId, run.project, error);

@@ -45,8 +45,6 @@ const callName = ({ sends }: Pick<ThreadRun, 'sends'>) => `send.${sends}`;
  * undefined if there is none to send.
  */
 export async function nextSend(thread: ThreadRun, context: JobContext): Promise<ThreadRun | undefined> {
-  const { limits } = context.settings;
-  const { rateLimiter } = context.store;
   const { project, agentJobId, notFound, seen, limit: before, retry } = thread;
   const ended = endIfNotCreated(thread);
   if (ended !== thread) return ended;
@@ -68,16 +66,16 @@ export async function nextSend(thread: ThreadRun, context: JobContext): Promise<
   if (late) return late;
   const sends = thread.sends + 1;
   const sending = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', send: sends });
-  const limit = hourlyLimitOf(head.creates, project, limits.followUpsPerHour);
+  const limit = hourlyLimitOf(head.creates, project, context.settings.limits.followUpsPerHour);
   const [slotInMs] = await Promise.all([
     // A repeat of this step gets the same slot.
-    rateLimiter.takeSlot(limit, { id: slotId(sending) }),
+    context.store.rateLimiter.takeSlot(limit, { id: slotId(sending) }),
     // The result of the send before is saved.
     context.calls.forgetCall(thread.id, callName(thread)),
   ]);
   if (slotInMs > 0) {
     // If our limit still has slots, it is the platform's limit that this send waits for.
-    const { used, waiting } = await rateLimiter.usage(limit);
+    const { used, waiting } = await context.store.rateLimiter.usage(limit);
     const perHour = used + waiting > limit.count ? limit.count : undefined;
     return { ...thread, limit: nextLimit(thread, perHour, slotInMs, context) };
   }
@@ -120,8 +118,6 @@ function dropAuthor(thread: ThreadRun, userId: string, contact: string): ThreadR
 /** Sends the instruction in the state `sending`, once. It is due again when no other process can get the answer any more. */
 export async function finishSend(thread: ThreadRun, context: JobContext): StrandResult {
   const { log, timing, now } = context;
-  const { limits } = context.settings;
-  const { rateLimiter } = context.store;
   const one = unresolvedSendOf(thread);
   const late = one?.state === 'unknown' && (await applyLateAnswer(thread, one, context));
   if (late) return save(late);
@@ -141,13 +137,14 @@ export async function finishSend(thread: ThreadRun, context: JobContext): Strand
       return saveResult(addProblem(thread, one, { why: 'unknown' }));
     case 'notMade':
     case 'notHappened': {
-      const limit = hourlyLimitOf(one.creates, thread.project, limits.followUpsPerHour);
-      await rateLimiter.releaseSlot(limit, slotId(thread));
+      const limit = hourlyLimitOf(one.creates, thread.project, context.settings.limits.followUpsPerHour);
+      await context.store.rateLimiter.releaseSlot(limit, slotId(thread));
       const next =
         outcome.kind === 'notMade'
           ? addProblem(thread, one, { why: 'project' })
           : await applyError(thread, one, outcome.error, context);
-      if (next.limit !== thread.limit) await rateLimiter.hold(limit, (next.limit?.untilMs ?? 0) - now());
+      if (next.limit !== thread.limit)
+        await context.store.rateLimiter.hold(limit, (next.limit?.untilMs ?? 0) - now());
       return saveResult(next);
     }
   }

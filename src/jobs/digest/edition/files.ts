@@ -66,10 +66,9 @@ function afterError(run: EditionRun, { attempt }: DigestFile, error: unknown, co
 /** Safe to repeat: an upload without completion is in no conversation, and Slack drops it. */
 async function upload(run: EditionRun, filename: string, context: JobContext): Promise<Progress> {
   const { slack, timing } = context;
-  const { figures } = context.store;
   const isCompared = run.pages?.sumBefore !== undefined;
-  const before = isCompared ? figures.pages(run, weekBefore(run.range)) : [];
-  const bytes = pagesCsv(await comparePages(figures.pages(run, run.range), before), isCompared);
+  const before = isCompared ? context.store.figures.pages(run, weekBefore(run.range)) : [];
+  const bytes = pagesCsv(await comparePages(context.store.figures.pages(run, run.range), before), isCompared);
   const { fileId, uploadUrl } = await slack.getUploadAddress({ filename, bytes: bytes.length });
   await slack.uploadBytes(uploadUrl, bytes, timing.slackCallMs);
   return { fileId };

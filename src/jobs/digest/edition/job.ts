@@ -84,7 +84,6 @@ async function loadFigures({ figures: ids = [] }: EditionRun, { store: { runs } 
 /** Waits for the totals. Only they must be on time; without the earlier totals there is no comparison. */
 async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { now, timing } = context;
-  const { rateLimiter } = context.store;
   const { figures, before, open } = await loadFigures(run, context);
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) return withoutTotals(run, figures, context);
@@ -94,7 +93,7 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   const awaits = lacksTotals || (open.length > 0 && isWeekly);
   if (awaits && now() - run.dueAtMs < timing.digestWaitMs) return checkLater(run, context);
   const slot = slackRateLimit('digests', run.teamId, timing);
-  if (isWeekly) await rateLimiter.awaitSlot(slot, { id: run.id });
+  if (isWeekly) await context.store.rateLimiter.awaitSlot(slot, { id: run.id });
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const posted: EditionRun = {
     ...run,
@@ -122,12 +121,11 @@ async function withoutTotals(run: EditionRun, figures: FiguresRun, context: JobC
 /** Checks that the first message is posted. Returns undefined if nothing is to be done. */
 async function awaitRootMessage(run: EditionRun, context: JobContext) {
   const { outbox } = context;
-  const { threads } = context.store;
   const delivery = await outbox.deliveryState(rootKey(run));
   if (delivery.kind === 'refused') return end(run, { why: 'place', code: delivery.code });
   if (delivery.kind === 'waiting') return wait(deliveryCheckMs(run, context));
   const { channel, ts: rootTs } = delivery;
-  await threads.close({ teamId: run.teamId, channel, rootTs });
+  await context.store.threads.close({ teamId: run.teamId, channel, rootTs });
   return undefined;
 }
 

@@ -137,12 +137,11 @@ const LONGEST_BACKOFF_MS = HOUR_MS / 2;
 
 async function retryLater(run: FiguresRun, error: DocsApiError | 'project', context: JobContext) {
   const { now, timing, random } = context;
-  const { alertAdmins } = context.platform;
   const { pollFailure: before, urgent } = run;
   const failure = nextFailure(before, error, context);
   const { kind, inARow } = failure;
   if (error !== 'project' && (kind === 'key' || error.kind === 'forbidden'))
-    await alertAdmins(run.teamId, run.project, error);
+    await context.platform.alertAdmins(run.teamId, run.project, error);
   // At the first refusal, the platform's own time counts.
   const isGrowing = !urgent && (kind !== 'limit' || inARow > 1);
   const retryMinMs = kind === 'limit' ? DEFAULT_LIMIT_MS : timing.retryMinMs;

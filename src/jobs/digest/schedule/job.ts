@@ -110,7 +110,6 @@ async function acceptDigest(
   context: JobContext,
 ): Promise<StepResult<ScheduleRun>> {
   const { wake, now } = context;
-  const { runs } = context.store;
   const { dueAtMs, sentBy: senders } = posting;
   const { teamId, channel, project, site, owner, sections, lastWeek } = run;
   const { name, range } = lastCompleteWeek(dueAtMs);
@@ -118,10 +117,10 @@ async function acceptDigest(
   const sentBy = senders && run.id;
   const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek };
   const digest = newEdition({ ...wanted, kind: 'weekly', sentBy }, now());
-  const isNew = (await runs.accept(digest)).kind === 'accepted';
+  const isNew = (await context.store.runs.accept(digest)).kind === 'accepted';
   const known = isNew ? undefined : await loadEdition(id, context);
   const again = isNew ? digest : known && restart(known, { sections, sentBy }, now());
-  if (again && !isNew && (await runs.resume(again)).kind === 'stale') return 'next';
+  if (again && !isNew && (await context.store.runs.resume(again)).kind === 'stale') return 'next';
   if (again) await wake(again);
   return save({ ...run, posting: { ...posting, accepted: true } });
 }
