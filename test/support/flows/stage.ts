@@ -1,4 +1,5 @@
 import { afterAll, afterEach, beforeAll } from 'vitest';
+import { labelsOf } from '../../../demo/slack/controls.ts';
 import type { SentMessage } from '../../../demo/slack/workspace.ts';
 import { messageWith, notified, plain, sees, until } from './reading.ts';
 import { type BotOptions, createWorld, type World, type WorldOptions } from './world.ts';
@@ -20,7 +21,7 @@ export interface Stage {
   told(answer: Answer): string | undefined;
   /** The same for a click: the newest private answer in a place. */
   toldLast(who: PersonName, where?: string): string | undefined;
-  /** Clicks a button of the newest message with this in it. */
+  /** Clicks this button of the newest message that has it and says this; waits until there is one. */
   clicks(who: PersonName, part: string, button: string): Promise<Answer>;
   sees(where?: string, who?: PersonName): string[];
   until(parts: string[], where?: string, who?: PersonName): Promise<string[]>;
@@ -81,7 +82,15 @@ export function stageOf(current: () => World): Stage {
       const last = ephemerals.findLast(({ to, channel }) => to === person(who).id && channel === id);
       return last && plain(current().slack.read(last));
     },
-    clicks: (who, part, button) => person(who).clicks(messageWith(current(), part), button),
+    async clicks(who, part, button) {
+      const { slack } = current();
+      const here = (message: SentMessage) =>
+        !message.deleted &&
+        slack.read(message).includes(part) &&
+        labelsOf(message.blocks).some((label) => label.replace(/^⋯ /, '') === button);
+      const found = await slack.until(() => slack.messages.findLast(here), undefined, `[${button}] by ${part}`);
+      return person(who).clicks(found, button);
+    },
     sees: (where = '#docs', who = 'ana') => sees(current(), where, who),
     until: (parts, where = '#docs', who = 'ana') => until(current(), where, parts, who),
     messageWith: (part) => messageWith(current(), part),
