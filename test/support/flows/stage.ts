@@ -88,7 +88,11 @@ export function stageOf(current: () => World): Stage {
         !message.deleted &&
         slack.read(message).includes(part) &&
         labelsOf(message.blocks).some((label) => label.replace(/^⋯ /, '') === button);
-      const found = await slack.until(() => slack.messages.findLast(here), undefined, `[${button}] by ${part}`);
+      const found = await slack.until(
+        () => slack.messages.findLast(here),
+        undefined,
+        `[${button}] by ${part}`,
+      );
       return person(who).clicks(found, button);
     },
     sees: (where = '#docs', who = 'ana') => sees(current(), where, who),
