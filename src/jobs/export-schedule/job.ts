@@ -108,7 +108,9 @@ async function acceptExport(run: ExportSchedule, latest: Latest, context: JobCon
   let acceptance = await runs.accept(wanted, { claimMs: claimMsOf(timing), quotas });
   const by = acceptance.kind === 'claimed' ? acceptance.by : undefined;
   const [other] = await runs.loadAll(by === undefined ? [] : [by], exportRun);
-  const isOpen = other && !other.privately && (await canSee(other, allIn(run), context.slack.isPublic));
+  // One that a person has just ended holds the claim until its next step.
+  const isRunning = other && other.state !== 'ended' && !other.privately;
+  const isOpen = isRunning && (await canSee(other, allIn(run), context.slack.isPublic));
   // An export from before the update may lack it. This one runs beside an export that does not serve.
   const joined = isOpen === true && !(latest.isOfUpdate && other.attemptAtMs < latest.dueAtMs);
   if (by !== undefined && !joined) acceptance = await runs.accept(wanted, { quotas });
