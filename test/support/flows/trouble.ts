@@ -104,7 +104,7 @@ export async function tellStory(world: World, strike?: Strike, place = inDocs): 
     if (answer.ok && told.startsWith(`${domain} is already being exported`)) break;
     if (answer.ok)
       expect(told).toMatch(
-        /^(I can't (keep track of work|reach Slack's API) right now|My database (stopped answering|is read-only right now)|Slack took too long to say)/,
+        /^(I can't (keep track of work|reach Slack's API) right now|My database (stopped answering|is read-only right now|doesn't let me save your request)|Slack took too long to say)/,
       );
   }
   strike?.accepted?.();
