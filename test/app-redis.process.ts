@@ -2,13 +2,14 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { readFileSync, rmSync, statfsSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../demo/ports.ts';
 import { OperatorError } from '../src/runtime/operator-error.ts';
 import type { Timing } from '../src/runtime/timing.ts';
 import { startTestApp } from './support/app.ts';
 import { startRedisPair } from './support/flows/redis-pair.ts';
 import { openWay, type RedisWay } from './support/flows/redis-way.ts';
 import { temporaryFolder } from './support/flows/world.ts';
-import { freePort, redisForTests } from './support/redis.ts';
+import { redisForTests } from './support/redis.ts';
 
 const redis = redisForTests();
 afterEach(async () => {

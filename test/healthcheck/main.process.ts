@@ -2,8 +2,8 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../demo/ports.ts';
 import { startNode } from '../support/processes.ts';
-import { freePort } from '../support/redis.ts';
 
 async function check(port: number) {
   const { ended, output } = startNode(['src/healthcheck/main.ts'], { env: { PORT: String(port) } });

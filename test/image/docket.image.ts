@@ -1,11 +1,12 @@
 import { chmodSync, chownSync, mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../demo/ports.ts';
 import { settingNames } from '../support/deploy/settings.ts';
 import { standIns } from '../support/deploy/stand-ins.ts';
 import { BASE, standInBase } from '../support/image/base.ts';
 import { type Container, type Engine, missingHere, startEngine } from '../support/image/engine.ts';
-import { freePort, startTestRedis } from '../support/redis.ts';
+import { startTestRedis } from '../support/redis.ts';
 
 const IMAGE = 'docket';
 const missing = missingHere();

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest';
+import { freePort } from '../../demo/ports.ts';
 import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
-import { freePort } from '../support/redis.ts';
 
 const REFUSED =
   "You can't ask the docs agent here, so nothing was sent. Ask a full member of this workspace.";

@@ -2,12 +2,13 @@ import { once } from 'node:events';
 import { closeSync, existsSync, openSync } from 'node:fs';
 import { type AddressInfo, createServer } from 'node:net';
 import { describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../demo/ports.ts';
 import { SCHEMA } from '../../src/store/schema.ts';
 import older from '../fixtures/data-of-schema-5.json' with { type: 'json' };
 import { readData, restoreData } from '../support/data.ts';
 import { openWay } from '../support/flows/redis-way.ts';
 import { startDocket } from '../support/processes.ts';
-import { freePort, startTestRedis } from '../support/redis.ts';
+import { startTestRedis } from '../support/redis.ts';
 
 test.each(['SIGTERM', 'SIGINT', 'SIGHUP'] as const)('%s ends it in order', async (signal) => {
   const redis = await startTestRedis();

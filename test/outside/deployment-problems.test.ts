@@ -4,6 +4,7 @@ import { createServer } from 'node:http';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, onTestFinished, test } from 'vitest';
 import { createStandInGitHub } from '../../demo/github/github.ts';
+import { freePort } from '../../demo/ports.ts';
 import { listenLocally } from '../../demo/wire.ts';
 import { keys } from '../../src/store/keys.ts';
 import type { DeploymentTrouble } from '../../src/store/values.ts';
@@ -15,7 +16,6 @@ import { stageOf } from '../support/flows/stage.ts';
 import { statusDetails } from '../support/flows/status.ts';
 import { createWorld, temporaryFolder, type World } from '../support/flows/world.ts';
 import { scrape } from '../support/metrics.ts';
-import { freePort } from '../support/redis.ts';
 import { makeCertificates } from '../support/store/certificates.ts';
 
 const MINUTE_MS = 60_000;

@@ -5,9 +5,10 @@ import { connect } from 'node:net';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../demo/ports.ts';
 import { temporaryFolder } from '../support/flows/world.ts';
 import { endsWithTests } from '../support/processes.ts';
-import { freePort, startTestRedis } from '../support/redis.ts';
+import { startTestRedis } from '../support/redis.ts';
 
 const root = new URL('../../', import.meta.url).pathname;
 

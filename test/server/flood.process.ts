@@ -1,8 +1,9 @@
 import { existsSync, readFileSync } from 'node:fs';
 import { connect } from 'node:net';
 import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../demo/ports.ts';
 import { startDocket } from '../support/processes.ts';
-import { freePort, startTestRedis, type TestRedis } from '../support/redis.ts';
+import { startTestRedis, type TestRedis } from '../support/redis.ts';
 import { signatureOf } from '../support/sign.ts';
 
 const SECRET = '0123456789abcdef0123456789abcdef';

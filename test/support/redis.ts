@@ -1,11 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdtempSync, rmSync } from 'node:fs';
-import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { afterAll, beforeAll, beforeEach } from 'vitest';
+import { freePort } from '../../demo/ports.ts';
 import { findServer } from '../../src/store/embedded-redis.ts';
 import { endsWithTests } from './processes.ts';
 
@@ -89,23 +89,4 @@ export async function startTestRedis(env: NodeJS.ProcessEnv = {}): Promise<TestR
       rmSync(dir, { recursive: true, force: true });
     },
   };
-}
-
-/**
- * A port that nothing listens on. It is below those that the system gives to outgoing connections, so that it is
- * still free when a Redis that was killed comes back to it.
- */
-export async function freePort(): Promise<number> {
-  for (;;) {
-    const port = 10_000 + Math.floor(Math.random() * 20_000);
-    const server = createServer();
-    const listens = await new Promise<boolean>((resolve) => {
-      server.once('error', () => resolve(false));
-      server.listen(port, '127.0.0.1', () => resolve(true));
-    });
-    if (!listens) continue;
-    server.close();
-    await once(server, 'close');
-    return port;
-  }
 }

@@ -4,9 +4,10 @@ import { createServer as createHttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 import { join } from 'node:path';
 import { afterEach, expect, onTestFinished, test } from 'vitest';
+import { freePort } from '../../../demo/ports.ts';
 import { checkRedis, isFatal, type RedisProblem } from '../../../src/store/redis/check.ts';
 import { temporaryFolder } from '../../support/flows/world.ts';
-import { freePort, redisForTests } from '../../support/redis.ts';
+import { redisForTests } from '../../support/redis.ts';
 
 const redis = redisForTests();
 const usual = { 'maxmemory-policy': 'noeviction', appendonly: 'yes', save: '', requirepass: '' };

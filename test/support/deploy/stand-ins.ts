@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest';
 import { createStandInPlatform } from '../../../demo/docs-platform/platform.ts';
+import { freePort } from '../../../demo/ports.ts';
 import { createStandInSlack } from '../../../demo/slack/slack.ts';
-import { freePort } from '../redis.ts';
 
 /** So long nothing has been under way: a kill then hits no work that waits for its lock. */
 const QUIET_MS = 300;

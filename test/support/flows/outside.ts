@@ -1,6 +1,6 @@
 import { onTestFinished } from 'vitest';
+import { freePort } from '../../../demo/ports.ts';
 import { proxyTo, tlsBefore, trust } from '../docs-api/tls.ts';
-import { freePort } from '../redis.ts';
 import { makeCertificates } from '../store/certificates.ts';
 import { openWay } from './redis-way.ts';
 import { temporaryFolder, type World } from './world.ts';

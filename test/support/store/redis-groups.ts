@@ -4,11 +4,11 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Redis } from 'ioredis';
 import { vi } from 'vitest';
+import { freePort } from '../../../demo/ports.ts';
 import { withTimeout } from '../../../src/runtime/with-timeout.ts';
 import { findServer } from '../../../src/store/embedded-redis.ts';
 import { temporaryFolder } from '../flows/world.ts';
 import { endsWithTests } from '../processes.ts';
-import { freePort } from '../redis.ts';
 
 /** How soon a node that is gone counts as such while the primary is to be replaced, and else: a busy machine is no reason. */
 const DOWN_MS = 500;
