@@ -174,7 +174,6 @@ export function defineRunJob<R extends RunBase, Event extends object = never>(
   }
 
   async function step({ run, inbox }: LoadedRun<R>, context: JobContext): Promise<StepResult<R>> {
-    await publish(run, context);
     const needs = definition.needs?.(run).map(questionId) ?? [];
     if (!isDeepStrictEqual(needs, run.needs ?? [])) return save({ ...run, needs });
     const events = eventsOf(inbox);
@@ -193,8 +192,13 @@ export function defineRunJob<R extends RunBase, Event extends object = never>(
 
     async run(id, context) {
       let next: LoadedRun<R> | Wait | undefined = await load(id, context);
-      for (let steps = 0; steps < MAX_STEPS && next && 'run' in next; steps += 1)
-        next = await apply(await step(next, context), next, context);
+      for (let steps = 0; steps < MAX_STEPS && next && 'run' in next; steps += 1) {
+        // The call of a step does not wait for the messages, but its result does.
+        const published = publish(next.run, context);
+        published.catch(() => {});
+        const result = await step(next, context).finally(() => published);
+        next = await apply(result, next, context);
+      }
       return next && 'run' in next ? wait(0) : next;
     },
 
