@@ -6,7 +6,7 @@ const LONGEST = [
   ...['problems', 'deployment-problems', 'deployment-model', 'export-schedule', 'site', 'slack-trouble'],
   ...['regular-expressions', 'deployment-states', 'digest-refused', 'agent-limits', 'faults-anywhere'],
   ...['embedded-redis', 'deployment-hostile', 'outage-log', 'causes', 'year', 'export-buttons'],
-  ...['digest-kill', 'stop-in-calls', 'redis-trouble', 'chaos', 'doctor', 'kill', 'after-restore'],
+  ...['digest-kill', 'stop-in-calls', 'redis-trouble', 'chaos', 'checks', 'kill', 'after-restore'],
   ...['app-process', 'agent-restart', 'export-schedule-kill', 'stop', 'story', 'demo'],
 ];
 
