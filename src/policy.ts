@@ -1,17 +1,10 @@
+import { type Allow, mapPermissions, type Permission } from './permissions.ts';
 import { type CacheParts, cached } from './runtime/cached.ts';
 import type { Log } from './runtime/log.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import type { PersonFacts, SlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
 import { sanitizeUserText } from './slack/text.ts';
-
-const PERMISSIONS = ['export', 'agent', 'digest', 'site', 'deploy', 'admin', 'status'] as const;
-
-/** Permissions of a person. `status` is for full members and people with another permission. */
-export type Permission = (typeof PERMISSIONS)[number];
-
-/** Who has a permission: `everyone` (all full members, also of the Grid), user ids (`U…`, `W…`), group ids (`S…`). */
-export type Allow = Record<Exclude<Permission, 'status'>, readonly string[]>;
 
 /** The contact in the settings: a person or a user group by id, or a text shown unchanged. */
 export type Contact = { id: string } | { text: string };
@@ -45,11 +38,10 @@ const isGroup = (entry: string) => entry.startsWith('S');
 export function createPolicy(parts: PolicyParts) {
   const { allow, timeoutMs, now, log } = parts;
   const lists: Record<Permission, readonly string[]> = {
-    ...allow,
-    site: allow.site.length > 0 ? allow.site : allow.agent,
-    deploy: allow.deploy.length > 0 ? allow.deploy : allow.admin,
+    ...mapPermissions(({ like }, name) => allow[allow[name].length > 0 ? name : (like ?? name)]),
     status: ['everyone', ...new Set(Object.values(allow).flat())],
   };
+  const permissions = Object.keys(lists) as Permission[];
   const person = cached(parts, parts.person);
   const reported = new Set<string>();
   const members = cached(parts, async (group): Promise<ReadonlySet<string>> => {
@@ -137,9 +129,9 @@ export function createPolicy(parts: PolicyParts) {
 
     /** Returns all permissions of a person; undefined if Slack did not identify them in time. */
     async permissionsOf(userId: string): Promise<Permission[] | undefined> {
-      const answers = Promise.all(PERMISSIONS.map((permission) => isAllowed(userId, lists[permission])));
+      const answers = Promise.all(permissions.map((permission) => isAllowed(userId, lists[permission])));
       const known = await withTimeout(timeoutMs, answers).catch(() => undefined);
-      return known && PERMISSIONS.filter((_, index) => known[index]?.allowed);
+      return known && permissions.filter((_, index) => known[index]?.allowed);
     },
 
     /** Returns the settings' contact in words; undefined if Slack has no name for it in time. */

@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { type Allow, createPolicy, type PolicyParts } from '../src/policy.ts';
+import type { Allow } from '../src/permissions.ts';
+import { createPolicy, type PolicyParts } from '../src/policy.ts';
 import type { PersonFacts } from '../src/slack/client.ts';
 import { SlackApiError } from '../src/slack/errors.ts';
 
@@ -95,12 +96,17 @@ describe('who may', () => {
   });
 
   test.each([
-    [[], 'allowed', 'refused'],
-    [['U0SUE'], 'refused', 'allowed'],
-  ] as const)('deployments are for %j, or for admins if nobody is named', async (deploy, ana, sue) => {
-    const { kind } = aPolicy({ admin: ['U0ANA'], deploy: [...deploy] });
-    expect([await kind('U0ANA', 'deploy'), await kind('U0SUE', 'deploy')]).toEqual([ana, sue]);
-  });
+    ['deploy', 'admin', [], 'allowed', 'refused'],
+    ['deploy', 'admin', ['U0SUE'], 'refused', 'allowed'],
+    ['site', 'agent', [], 'allowed', 'refused'],
+    ['site', 'agent', ['U0SUE'], 'refused', 'allowed'],
+  ] as const)(
+    '%s is for those of %s, unless it has people of its own: %j',
+    async (name, like, own, ana, sue) => {
+      const { kind } = aPolicy({ [like]: ['U0ANA'], [name]: own });
+      expect([await kind('U0ANA', name), await kind('U0SUE', name)]).toEqual([ana, sue]);
+    },
+  );
 
   test('whose request comes from elsewhere has to be named by their own id', async () => {
     const { policy } = aPolicy({ export: ['everyone', 'S0DOCS', 'U0EVE'], agent: ['everyone'] });

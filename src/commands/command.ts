@@ -1,7 +1,7 @@
 import type { ModalView } from '@slack/types';
 import { commandHelp } from '../jobs/help-view.ts';
 import { readTypedJob, type TypedJob } from '../jobs/shared/typed-job.ts';
-import type { Permission } from '../policy.ts';
+import type { Permission } from '../permissions.ts';
 import { nearest } from '../runtime/edit-distance.ts';
 import { type Message, message, type Part } from '../slack/blocks.ts';
 import { SLACK_LIMITS } from '../slack/limits.ts';

@@ -1,6 +1,7 @@
 import { missingScopeText, notPermittedText } from '../jobs/shared/wording-view.ts';
 import type { Metrics, Refusal, RequestKind, RequestOutcome, Tracing } from '../metrics/metrics.ts';
-import type { Permission, PermissionResult, Policy } from '../policy.ts';
+import type { Permission } from '../permissions.ts';
+import type { PermissionResult, Policy } from '../policy.ts';
 import { type Log, logScope } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { type Message, message } from '../slack/blocks.ts';

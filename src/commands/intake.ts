@@ -12,7 +12,7 @@ import {
 import { personName } from '../jobs/shared/wording-view.ts';
 import type { createSystemStatus } from '../jobs/status/status.ts';
 import type { Metrics } from '../metrics/metrics.ts';
-import type { Permission } from '../policy.ts';
+import type { Permission } from '../permissions.ts';
 import type { Project } from '../projects.ts';
 import { type Log, logScope } from '../runtime/log.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';

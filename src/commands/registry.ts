@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import type { z } from 'zod';
-import type { Permission } from '../policy.ts';
+import type { Permission } from '../permissions.ts';
 import type { Log } from '../runtime/log.ts';
 import { MENU_ACTION, type Message } from '../slack/blocks.ts';
 import type { MessageText } from '../slack/markdown/message.ts';

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { type Allow, mapPermissions } from '../permissions.ts';
 import type { Contact } from '../policy.ts';
 import type { NamedSecret, Project } from '../projects.ts';
 import { lengthOf, singleLine } from '../slack/text.ts';
@@ -11,16 +12,18 @@ const people = list(matching(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProb
 
 const givenAllow = z
   .strictObject(
-    { export: people, agent: people, digest: people, site: people, deploy: people, admin: people },
+    mapPermissions(() => people),
     mapProblem,
   )
   .partial();
 
-export const allowSchema = givenAllow.transform((given) => {
-  const everyone = ['everyone'];
-  const usual = { export: everyone, agent: everyone, digest: everyone, site: [], deploy: [], admin: [] };
-  return Object.assign<Record<keyof typeof usual, string[]>, typeof given>(usual, given);
-});
+export const allowSchema = givenAllow.transform(
+  (given): Allow =>
+    Object.assign(
+      mapPermissions(({ usual }) => (usual ? [usual] : [])),
+      given,
+    ),
+);
 
 const contactProblem =
   'must be a contact: the id of a person (U…) or of a user group (S…), or up to 80 characters such as "@docs-admins".';

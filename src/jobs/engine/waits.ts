@@ -1,4 +1,4 @@
-import type { Permission } from '../../policy.ts';
+import type { Permission } from '../../permissions.ts';
 import { Later } from '../../runtime/later.ts';
 import type { JobContext } from './context.ts';
 import { lookupRetryMs } from './polling.ts';

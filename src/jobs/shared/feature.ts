@@ -1,4 +1,4 @@
-import type { Permission } from '../../policy.ts';
+import type { Permission } from '../../permissions.ts';
 import type { Project } from '../../projects.ts';
 import type { Timing } from '../../runtime/timing.ts';
 import type { ButtonParts, Message, Part } from '../../slack/blocks.ts';

@@ -1,4 +1,4 @@
-import type { Permission } from '../../policy.ts';
+import { cantText, type Permission } from '../../permissions.ts';
 import { readWebAddress } from '../../runtime/web-address.ts';
 import { layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
@@ -150,19 +150,9 @@ export function chooseProjectMessage(
   ]);
 }
 
-const permissionText: Record<Permission, string> = {
-  export: 'start exports here, so nothing was started',
-  agent: 'ask the docs agent here, so nothing was sent',
-  digest: 'set up digests or ask for them here, so nothing was done',
-  site: 'build previews or update sites here, so nothing was started',
-  deploy: 'deploy here, so nothing was sent',
-  admin: 'see this',
-  status: 'see this',
-};
-
 /** To a person without a permission; `contacts` says whom to ask, as the policy does. */
 export const notPermittedText = (permission: Permission, contacts: string) =>
-  `You can't ${permissionText[permission]}. Ask ${contacts}.`;
+  `You can't ${cantText[permission]}. Ask ${contacts}.`;
 
 /** Address paths of pull requests at GitHub, GitLab and Bitbucket. */
 const PULL_REQUEST = /^\/(.+?)(?:\/-)?\/(?:pull|merge_requests|pull-requests)\/(\d+)(?:\/|$)/;
