@@ -308,7 +308,7 @@ export function createDelivery(parts: DeliveryParts) {
 
 /** Returns the first line of a message that its channel refused, for the person who gets it instead. */
 function movedPreface(code: string): string {
-  if (code === 'is_archived') return "I couldn't post this in the channel: it is archived.";
+  if (code === 'is_archived') return "I couldn't post this in the channel: it's archived.";
   if (code === 'not_in_channel' || code === 'channel_not_found')
     return "I couldn't post this in the channel: I'm not in it. Type /invite @Docket there before the next one.";
   return `I couldn't post this in the channel: Slack doesn't let me (${code}).`;

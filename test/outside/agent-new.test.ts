@@ -156,7 +156,7 @@ describe('a new job', () => {
   test('"@Docket stop" where nothing is followed says so', async () => {
     const question = await person('ben').says('#docs', 'Who could write about webhooks?');
     await replies(question, '@Docket stop');
-    await note('ana', 'This thread follows no agent job, so there is nothing to change.');
+    await note('ana', "This thread follows no agent job, so there's nothing to change.");
   });
 
   test('without words: a modal asks, whose job gets a card where the command was typed', async () => {

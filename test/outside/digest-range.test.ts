@@ -94,10 +94,10 @@ describe('a digest of any dates', () => {
   });
 
   test.each([
-    ['2026-02-30', '2026-03-02', '2026-02-30 is not a day. Type days like 2026-11-01.'],
+    ['2026-02-30', '2026-03-02', "2026-02-30 isn't a day. Type days like 2026-11-01."],
     ['2026-09-02', '2026-09-01', 'The range ends before it begins. Type the earlier day first.'],
     ['2026-01-01', '2026-09-01', 'That is 244 days, and I can read 92 at once. Ask for fewer.'],
-    ['2026-09-01', '2029-09-01', '2029-09-01 has not begun yet in UTC. The latest day you can ask for is '],
+    ['2026-09-01', '2029-09-01', "2029-09-01 hasn't begun yet in UTC. The latest day you can ask for is "],
   ])('%s to %s is refused', async (from, to, problem) => {
     expect(told(await asks(range(from, to)))).toContain(problem);
     expect(scene.platform.analyticsRequests().views).toBe(0);

@@ -44,7 +44,7 @@ describe('where it is asked', () => {
     scene.platform.finish('docs.acme.com');
     const texts = await until([', took'], '@ana');
     expect(texts).toEqual([
-      expect.stringMatching(/^I couldn't post this in the channel: it is archived.\n✅ @ana/),
+      expect.stringMatching(/^I couldn't post this in the channel: it's archived.\n✅ @ana/),
     ]);
     expect(notified('ana')).toBe(1);
   });

@@ -37,7 +37,7 @@ import { defineButton, defineModal, type Registry } from '../registry.ts';
 
 const notFound = message(['I no longer remember this export.']);
 
-const notDone = message(['This export has no bundle yet. Click again when it is done.']);
+const notDone = message(["This export has no bundle yet. Click again when it's done."]);
 
 const notConfigured = message(['My settings no longer have this deployment. Ask your Docket admins.']);
 

@@ -46,7 +46,7 @@ const anyKind: VisibleKind<RunBase> = {
   },
 };
 
-const gone = message(['I no longer have this question: it was answered, or it is too old.']);
+const gone = message(["I no longer have this question: it was answered, or it's too old."]);
 
 const homeOpened = z.object({ tab: z.literal('home'), user: z.string() });
 

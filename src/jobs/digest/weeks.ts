@@ -122,12 +122,12 @@ export function readRange(text: string, nowMs: number): RangeReading {
   const [first, last] = [readDay(firstText), readDay(lastText)];
   if (first === undefined || last === undefined)
     return {
-      problem: `${first === undefined ? firstText : lastText} is not a day. Type days like 2026-11-01.`,
+      problem: `${first === undefined ? firstText : lastText} isn't a day. Type days like 2026-11-01.`,
     };
   const days = first.until(last, { largestUnit: 'day' }).days + 1;
   if (days < 1) return { problem: 'The range ends before it begins. Type the earlier day first.' };
   return PlainDate.compare(last, today) > 0
-    ? { problem: `${last} has not begun yet in UTC. The latest day you can ask for is ${today}.` }
+    ? { problem: `${last} hasn't begun yet in UTC. The latest day you can ask for is ${today}.` }
     : daysFrom(first, days, today);
 }
 

@@ -194,10 +194,7 @@ function problemLines(state: SystemState, isFull: boolean): Part[][] {
   const causes = (texts: string[], bold: string, effect: string): Part[][] =>
     isFull ? texts.map((text) => [{ bold }, `: ${text}`]) : texts.slice(0, 1).map(() => [{ bold }, effect]);
   const keyLines = isFull
-    ? rejectedKeys.map((key) => [
-        ...rejectedKeyLine(key),
-        ' Nothing new starts with it until it is replaced.',
-      ])
+    ? rejectedKeys.map((key) => [...rejectedKeyLine(key), " Nothing new starts with it until it's replaced."])
     : rejectedKeys
         .slice(0, 1)
         .map((): Part[] => [{ bold: 'My access to the docs platform is rejected' }, ': nothing new starts.']);

@@ -64,7 +64,7 @@ export function ephemeralMessage(thread: ThreadRun, ephemeral: Ephemeral): Messa
   if (kind === 'status') return statusMessage(thread);
   const contact = sanitizeUserText(about ?? '', 200) || 'your Docket admins';
   const { agentJobId, ended } = thread;
-  const job = agentJobId === undefined ? 'a job that is being created' : `job ${shortId(agentJobId)}`;
+  const job = agentJobId === undefined ? "a job that's being created" : `job ${shortId(agentJobId)}`;
   const lines: Record<typeof kind, Line[]> = {
     files: [`I'll send the text. ${LEFT_OUT_TEXT}`],
     edited: ['The agent already has this. Reply with the correction instead.'],
@@ -307,7 +307,7 @@ export function mentionMessage(
   if (parsed.kind === 'badFollow') return message([badFollowLine]);
   if (parsed.kind === 'export') return exportOffer(id, parsed);
   return parsed.kind === 'command' && parsed.command !== 'help'
-    ? message(['This thread follows no agent job, so there is nothing to change.', followHint])
+    ? message(["This thread follows no agent job, so there's nothing to change.", followHint])
     : overviewMessage;
 }
 

@@ -151,7 +151,7 @@ function pollLine(thread: ThreadRun): string {
     limit: "The platform's limit is reached, so this may be out of date. I'll check again later.",
     key: `${keyRejectedText(undefined)}. I'll continue when it works again.`,
     forbidden: "The platform won't show me this job. I'll keep trying.",
-    project: `${projectMissingText(thread)}. I'll continue when it is back.`,
+    project: `${projectMissingText(thread)}. I'll continue when it's back.`,
   };
   return failure ? lines[failure] : '';
 }
