@@ -4,6 +4,7 @@ import type { Log } from './runtime/log.ts';
 import { withTimeout } from './runtime/with-timeout.ts';
 import type { PersonFacts, SlackApi } from './slack/client.ts';
 import { lacksScope } from './slack/errors.ts';
+import { kindOfId } from './slack/ids.ts';
 import { sanitizeUserText } from './slack/text.ts';
 
 /** The contact in the settings: a person or a user group by id, or a text shown unchanged. */
@@ -29,7 +30,7 @@ export interface PolicyParts extends CacheParts, Pick<SlackApi, 'person' | 'grou
 const MAX_NAMES = 3;
 const MAX_LOOKUPS = 6;
 
-const isGroup = (entry: string) => entry.startsWith('S');
+const isGroup = (entry: string) => kindOfId(entry) === 'group';
 
 /**
  * Returns a policy by the lists in `allow`. `everyone` means full members. Guests and people of other organizations

@@ -7,6 +7,7 @@ import type { Limits } from '../jobs/shared/limits.ts';
 import { canRead, conversationOf, filterVisible } from '../jobs/shared/origin.ts';
 import { withTimeout } from '../runtime/with-timeout.ts';
 import { compose, type Message, message, type Part } from '../slack/blocks.ts';
+import { kindOfId } from '../slack/ids.ts';
 import { channelField, choiceField, timeField } from '../slack/modals.ts';
 import { countOf, cut, formatCount, singleLine } from '../slack/text.ts';
 import { type Caller, type CommandTools, retryStale, UserFacingError } from './intake.ts';
@@ -97,7 +98,7 @@ export async function mayUse(
   tools: CommandTools,
 ): Promise<boolean> {
   // Other conversations are not channels.
-  if (!/^[CG]/.test(channel)) return false;
+  if (kindOfId(channel) !== 'channel') return false;
   return channel === caller.channel.id || canRead(channel, user, tools);
 }
 

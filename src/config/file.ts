@@ -6,6 +6,7 @@ import { LIMITS } from '../jobs/shared/limits.ts';
 import type { Project } from '../projects.ts';
 import { isGitRef } from '../runtime/git-ref.ts';
 import { readWebAddress } from '../runtime/web-address.ts';
+import { kindOfId } from '../slack/ids.ts';
 import {
   type Env,
   isName,
@@ -44,7 +45,7 @@ const domain = hostName(hostNameProblem, (meant) => `must be a host name only. D
 const channelIdProblem =
   "must be a channel's id, not its name. In Slack, open the channel's details: the id, such as C0123ABCD, is at the end of About.";
 
-const channel = matching(/^[CG][A-Z0-9]{4,20}$/, channelIdProblem);
+const channel = z.string(channelIdProblem).refine((text) => kindOfId(text) === 'channel', channelIdProblem);
 
 const KEY = 'an admin API key';
 

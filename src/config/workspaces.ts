@@ -2,13 +2,20 @@ import { z } from 'zod';
 import { type Allow, mapPermissions } from '../permissions.ts';
 import type { Contact } from '../policy.ts';
 import type { NamedSecret, Project } from '../projects.ts';
+import { kindOfId, kindOfSureId } from '../slack/ids.ts';
 import { lengthOf, singleLine } from '../slack/text.ts';
-import { type Env, isName, list, mapProblem, matching, NAME_FIX, secretFlaw, secretIn } from './values.ts';
+import { type Env, isName, list, mapProblem, NAME_FIX, secretFlaw, secretIn } from './values.ts';
 
 const principalProblem =
   "must be everyone or an id, not a name. A person's (U…): their profile, ⋮, Copy member ID. A user group's (S…): its page in the directory, ⋮, Copy group ID.";
 
-const people = list(matching(/^(?:everyone|[UWS][A-Z0-9]{4,20})$/, principalProblem));
+const isPrincipal = (kind: ReturnType<typeof kindOfId>) => kind === 'person' || kind === 'group';
+
+const people = list(
+  z
+    .string(principalProblem)
+    .refine((text) => text === 'everyone' || isPrincipal(kindOfId(text)), principalProblem),
+);
 
 const givenAllow = z
   .strictObject(
@@ -31,16 +38,13 @@ const contactProblem =
 /** A text is shown unchanged and mentions nobody. An id is shown as its name in Slack. */
 export const contact = z.string(contactProblem).transform((typed, context): Contact => {
   const text = typed.length > 400 ? '' : singleLine(typed.toWellFormed());
-  if (text === '' || lengthOf(text) > 80 || text.startsWith('<') || isChannelId.test(text))
+  const kind = kindOfSureId(text);
+  const isId = isPrincipal(kind);
+  // People cannot read the id of a channel.
+  if (text === '' || lengthOf(text) > 80 || text.startsWith('<') || (kind && !isId))
     context.addIssue(contactProblem);
-  return isId.test(text) ? { id: text } : { text };
+  return isId ? { id: text } : { text };
 });
-
-/** An id has a digit: SUPPORT is a word. */
-const isId = /^[UWS](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
-
-/** The id of a channel, which people cannot read. */
-const isChannelId = /^[CGD](?=[A-Z]*[0-9])[A-Z0-9]{4,20}$/;
 
 /** Accepts the place of a secret of the app in Slack. Tokens begin with `prefix`. */
 const slackSecret = (env: Env, what: string, variable: string, prefix: string) =>

@@ -6,6 +6,7 @@ import { healthAddressOf } from '../config/env-file.ts';
 import { redisAddressOf, type Settings, secretsOf, settingNames } from '../config/settings.ts';
 import { scrub } from '../runtime/log.ts';
 import { tryOr } from '../runtime/try-or.ts';
+import { isAnyId } from '../slack/ids.ts';
 import { methodScopes } from '../slack/web-calls.ts';
 import { checkRedis } from '../store/redis/check.ts';
 import { inRoot, LIMIT_MS, type Line } from './checks.ts';
@@ -75,7 +76,8 @@ const FILES = /^docs\/[\w-]+\.md\b|\.(?:env|[cm]?[jt]s|json|ya?ml|conf|pid|log)\
 const isPrivate = (word: string): boolean =>
   /^\/.*\/|\d\.\d+\.\d+\.\d/.test(word) ||
   (/[\p{L}\p{N}]\.\p{L}{2}/u.test(word.replace(FILES, '')) && !Object.hasOwn(methodScopes, word)) ||
-  /^[A-Z](?=[A-Z]*\d)[A-Z0-9]{7,}$|^(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,}$/.test(word);
+  isAnyId(word) ||
+  /^(?=[\w-]*\d)(?=[\w-]*[a-z])[\w-]{16,}$/.test(word);
 
 /** Returns a function that removes from a line the values of settings, secrets, and what is private by its form. */
 function createHide(env: NodeJS.ProcessEnv, settings: Settings | undefined): (line: string) => string {

@@ -1,6 +1,7 @@
 import type { HomeView, ModalView } from '@slack/types';
 import type { Message } from './blocks.ts';
 import { SlackApiError } from './errors.ts';
+import { isDirectMessage } from './ids.ts';
 import type { BotIdentity } from './reply.ts';
 import {
   createSlackWeb,
@@ -143,7 +144,7 @@ export function createSlackApi(options: SlackWebOptions) {
      */
     async channel(channelId: string): Promise<{ shared: boolean; isPublic: boolean }> {
       // The bot's direct message has one other member; asking Slack would need another scope.
-      if (channelId.startsWith('D')) return { shared: false, isPublic: false };
+      if (isDirectMessage(channelId)) return { shared: false, isPublic: false };
       const channel = await conversation(channelId);
       const invited = channel.is_pending_ext_shared === true || (channel.pending_shared?.length ?? 0) > 0;
       return { shared: channel.is_ext_shared === true || invited, isPublic: isPublic(channel) };
@@ -152,7 +153,7 @@ export function createSlackApi(options: SlackWebOptions) {
     /** Returns the first members' ids, up to `MEMBER_PAGES` pages; none of a direct message. Rejects as `channel` does. */
     async members(channel: string): Promise<string[]> {
       // As in `channel`: asking Slack would need another scope.
-      if (channel.startsWith('D')) return [];
+      if (isDirectMessage(channel)) return [];
       const found: string[] = [];
       let cursor = '';
       for (let page = 0; page < MEMBER_PAGES && (page === 0 || cursor); page += 1) {
@@ -165,7 +166,7 @@ export function createSlackApi(options: SlackWebOptions) {
 
     /** Returns the name without its `#`. Rejects with kind `place` if it is private: not everybody may know it. */
     async channelName(channelId: string): Promise<string> {
-      const channel = channelId.startsWith('D') ? undefined : await conversation(channelId);
+      const channel = isDirectMessage(channelId) ? undefined : await conversation(channelId);
       if (!channel?.name || !isPublic(channel))
         throw new SlackApiError('place', 'conversations.info', 'no_public_name');
       return channel.name;

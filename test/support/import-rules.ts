@@ -146,7 +146,8 @@ function brokenLayers(file: string, to: string, typeOnly: boolean): string[] {
 const isView = (file: string) => file.startsWith('src/') && /[-/]view\.ts$/.test(file);
 
 function isPure(view: string, to: string): boolean {
-  if (['blocks', 'limits', 'text'].some((name) => to === `src/slack/${name}.ts`) || isView(to)) return true;
+  if (['blocks', 'ids', 'limits', 'text'].some((name) => to === `src/slack/${name}.ts`) || isView(to))
+    return true;
   if (['src/permissions.ts', 'src/runtime/web-address.ts'].includes(to)) return true;
   if (to.startsWith('src/jobs/schedule/')) return true;
   // What stands beside a view of a whole layer belongs to other features.

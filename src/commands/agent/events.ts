@@ -4,6 +4,7 @@ import { newReply, newThread, threadEvent, threadQuotas } from '../../jobs/agent
 import { parseThreadText, type ThreadText } from '../../jobs/agent/thread-text.ts';
 import { retention } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
+import { isDirectMessage } from '../../slack/ids.ts';
 import { noNames } from '../../slack/markdown/inline.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { type Reply, readReply } from '../../slack/reply.ts';
@@ -109,7 +110,7 @@ async function accept(run: RunBase, { runs, wake }: EventTools, quotas: readonly
 /** Returns text addressed to the app itself: by a mention, or in direct messages with it. */
 function readAddressedText(reply: RelevantReply, botUserId: string): ThreadText | undefined {
   if (reply.kind !== 'reply') return undefined;
-  const isDirect = reply.channel.startsWith('D') && reply.threadTs === undefined;
+  const isDirect = isDirectMessage(reply.channel) && reply.threadTs === undefined;
   if (!reply.mentionsBot && !isDirect) return undefined;
   return parseThreadText(messageToMarkdown(reply.content, noNames, { withoutMention: botUserId }));
 }

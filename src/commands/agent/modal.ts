@@ -12,6 +12,7 @@ import { personName } from '../../jobs/shared/wording-view.ts';
 import { type Project, projectsWithId, resolveProject } from '../../projects.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import { type Line, message, type Part } from '../../slack/blocks.ts';
+import { isDirectMessage } from '../../slack/ids.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { cleanText, noNames } from '../../slack/markdown/inline.ts';
 import { findMentions, messageToMarkdown } from '../../slack/markdown/message.ts';
@@ -227,7 +228,7 @@ const submit: Modal['submit'] = async (values, caller, tools, details) => {
   const { id: channel } = caller.channel;
   const around = under && tools.backgroundMode === 'ask' ? sourceFor(under, thread, caller) : undefined;
   // Its author may have left since the form was opened. Nobody leaves a direct message.
-  const isReadable = around && (channel.startsWith('D') || (await canRead(channel, caller.user, tools)));
+  const isReadable = around && (isDirectMessage(channel) || (await canRead(channel, caller.user, tools)));
   const backgroundSource = isReadable ? around : undefined;
   await followJob({ thread, jobId, text, project, under, backgroundSource }, caller, tools);
   const unread = around && !isReadable && `${leftOutText('unread')}, so only your text goes to the agent.`;

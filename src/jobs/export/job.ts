@@ -4,6 +4,7 @@ import type { ExportJob, StartedExport } from '../../docs-api/operations.ts';
 import { Later, wait } from '../../runtime/later.ts';
 import { fillLinks } from '../../slack/blocks.ts';
 import { lacksScope, SlackApiError } from '../../slack/errors.ts';
+import { isDirectMessage } from '../../slack/ids.ts';
 import { stateOf, updateId, updateRun } from '../deployment/record.ts';
 import type { JobContext } from '../engine/context.ts';
 import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
@@ -248,8 +249,8 @@ async function isForRequesterAlone(run: ExportRun, context: JobContext): Promise
   const { slack, timing, now, log } = context;
   if (run.job === 'link') return true;
   // A direct message that takes the bot's card is between the requester and the bot.
-  const isDirectMessage = run.inDirectMessage || run.asked.channel.startsWith('D');
-  if (isDirectMessage || run.privately) return !isDirectMessage;
+  const isDirect = run.inDirectMessage || isDirectMessage(run.asked.channel);
+  if (isDirect || run.privately) return !isDirect;
   try {
     return (await slack.channel(run.asked.channel)).shared;
   } catch (error) {

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { isDirectMessage } from '../../slack/ids.ts';
 import { idOf } from '../../store/keys.ts';
 
 /** A person by Slack's id, and the name that messages show. */
@@ -24,7 +25,7 @@ export const requestRunId = ({ teamId, requestId }: Pick<RunRequest, 'teamId' | 
  * one without a name counts as private. Home has no conversation: its requests use the person's direct messages.
  */
 export function conversationOf({ id, name }: RunRequest['channel']) {
-  const isDirect = name === 'directmessage' || name.startsWith('mpdm-') || id.startsWith('D') || id === '';
+  const isDirect = name === 'directmessage' || name.startsWith('mpdm-') || isDirectMessage(id) || id === '';
   const isNamed = name !== '' && name !== 'privategroup';
   return { channel: id, joinable: !isDirect, isPublic: !isDirect && isNamed };
 }

@@ -9,6 +9,7 @@ import type { Log } from '../../runtime/log.ts';
 import { Stopping } from '../../runtime/stopping.ts';
 import { tryOr } from '../../runtime/try-or.ts';
 import { joinParts, layout, type Message, moment } from '../../slack/blocks.ts';
+import { kindOfId } from '../../slack/ids.ts';
 import type { Outbox } from '../../slack/outbox.ts';
 import type { Stores } from '../../store/stores.ts';
 import { workThatWaits } from '../features.ts';
@@ -53,7 +54,7 @@ export function createAlerts(parts: AlertParts) {
 
   /** Rejects only with `Stopping`: a group whose members cannot be read is left out. */
   async function membersOf(entry: string): Promise<readonly string[]> {
-    if (!entry.startsWith('S')) return entry === 'everyone' ? [] : [entry];
+    if (kindOfId(entry) !== 'group') return entry === 'everyone' ? [] : [entry];
     try {
       return (await groupMembers(entry)) ?? [];
     } catch (error) {

@@ -8,6 +8,7 @@ import {
   type Part,
   toLines,
 } from '../../slack/blocks.ts';
+import { kindOfId } from '../../slack/ids.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
 import { countOf, escapeText, formatCount, joinFacts, sanitizeUserText } from '../../slack/text.ts';
 import type { AuditEntry, AuditLines } from '../../store/audit.ts';
@@ -296,11 +297,12 @@ function auditLine({ atMs, user, channel, what, subject, job, result }: AuditEnt
   const name = user.name === '' || user.name === user.id ? '' : ` ${quoted(user.name, 60)}`;
   const parts: Part[] = [
     moment(atMs),
-    ` · ${/^[UW][A-Z0-9]{2,20}$/.test(user.id) ? user.id : quoted(user.id, 30)}${name}`,
+    ` · ${kindOfId(user.id) === 'person' ? user.id : quoted(user.id, 30)}${name}`,
   ];
-  if (/^[CG][A-Z0-9]{2,20}$/.test(channel)) parts.push(' · ', { channel });
+  const kind = kindOfId(channel);
+  if (kind === 'channel') parts.push(' · ', { channel });
   else if (channel !== '')
-    parts.push(/^D[A-Z0-9]{2,20}$/.test(channel) ? ' · direct message' : ` · ${quoted(channel, 30)}`);
+    parts.push(kind === 'directMessage' ? ' · direct message' : ` · ${quoted(channel, 30)}`);
   const rest = joinFacts(
     plain(what, 60),
     subject && quoted(subject, 80),

@@ -1,3 +1,4 @@
+import { kindOfId } from '../ids.ts';
 import { cut, stripInvisible } from '../text.ts';
 import {
   cleanText,
@@ -90,16 +91,16 @@ export const leavesSharedOut = (message: MessageText, names: Names): boolean =>
 /** Returns the ids whose names `messageToMarkdown` needs for these messages, each once. */
 export function findMentions(...messages: readonly MessageText[]): Mentions {
   const found = { users: new Set<string>(), channels: new Set<string>(), groups: new Set<string>() };
-  const record = (ids: Set<string>, shape: RegExp) => ({
+  const record = (ids: Set<string>, isKnown: (kind: ReturnType<typeof kindOfId>) => boolean) => ({
     get(id: string) {
-      if (shape.test(id)) ids.add(id);
+      if (isKnown(kindOfId(id)) || id === EVERYBODY) ids.add(id);
       return 'somebody';
     },
   });
   const names = {
-    users: record(found.users, /^[UW][A-Z0-9]+$/),
-    channels: record(found.channels, /^[CDG][A-Z0-9]+$/),
-    groups: record(found.groups, /^(?:S[A-Z0-9]+|everybody)$/),
+    users: record(found.users, (kind) => kind === 'person'),
+    channels: record(found.channels, (kind) => kind === 'channel' || kind === 'directMessage'),
+    groups: record(found.groups, (kind) => kind === 'group'),
   };
   for (const message of messages) messageToMarkdown(message, names);
   const { users, channels, groups } = found;
