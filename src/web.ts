@@ -77,7 +77,8 @@ async function createApp(workspace: Workspace, settings: Settings, parts: RolePa
   });
   const workspaceUrl = () => slack.current()?.url;
   const others = parts.workspaces.filter((one) => one !== workspace);
-  const isOfOthers = (of = '') => others.some((one) => of === one.slackPart || of === pathOf(one.name));
+  const isOfOthers = (of: string | undefined) =>
+    others.some((one) => of === one.slackPart || of === pathOf(one.name));
   const features: FeatureContext = { runs, threads, outbox, isPublic, workspaceUrl };
   const systemStatus = createSystemStatus({
     settings: { projects, limits, timing },
@@ -88,6 +89,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: RolePa
     monotonicMs,
     now,
     slackPart,
+    isOfOthers,
     contact: policy.contactText,
     ping: () => askTime(redis),
     known: () => ({
@@ -95,7 +97,6 @@ async function createApp(workspace: Workspace, settings: Settings, parts: RolePa
       role: settings.role,
       upSinceMs,
       snapshots: parts.health.snapshots(),
-      // Those of the other workspaces are nobody's business here.
       problems: parts.health.problems().filter(({ of }) => !isOfOthers(of)),
       missingScopes: slack.missingScopes(),
       connected: connected(),

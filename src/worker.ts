@@ -227,6 +227,9 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     workspaces.flatMap(({ context }) => context.deployment(...names) ?? [])[0];
   const refresh = () => troubles.refresh(findDeployment).catch(onRedisError);
   void repeat(stopping, () => timing.sweepMs, refresh);
+  const shareProblems = () => stores.workerProblems.save(parts.health.problems(), now()).catch(onRedisError);
+  // With both roles, the status has them from the process itself.
+  if (settings.role === 'worker') void repeat(stopping, () => timing.problemCheckMs, shareProblems);
   const alsoDo = () => Promise.all(workspaces.map(({ sweep }) => sweep()));
   startSweeper({
     due: stores.due,

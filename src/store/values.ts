@@ -15,6 +15,16 @@ const healthSnapshot = z.object({
 });
 export type HealthSnapshot = z.infer<typeof healthSnapshot>;
 
+/** A problem for an operator, when a worker last saw it. */
+const workerProblem = z.object({
+  name: z.string(),
+  level: z.enum(['error', 'warn']),
+  text: z.string(),
+  of: z.string().optional(),
+  atMs: z.number(),
+});
+type WorkerProblem = z.infer<typeof workerProblem>;
+
 /** A service that Docket depends on: the docs platform, or Slack with the token of one workspace. */
 export type Dependency = 'docs' | 'slack' | `slack ${string}`;
 
@@ -141,6 +151,22 @@ export function createValueStores(redis: RedisClient) {
         set(keys.trouble(name), JSON.stringify(state), retention.runMs),
       async end(name: string) {
         await redis.del(keys.trouble(name));
+      },
+    },
+
+    /** Problems that workers know, for processes of which people ask the status: a hash, by their names. */
+    workerProblems: {
+      async save(problems: readonly Omit<WorkerProblem, 'atMs'>[], atMs: number) {
+        if (problems.length === 0) return;
+        const fields = problems.map((one) => [`${one.name} ${one.of}`, JSON.stringify({ ...one, atMs })]);
+        const batch = redis.multi().hset(keys.health('problems'), Object.fromEntries(fields));
+        await batch.pexpire(keys.health('problems'), retention.healthMs).exec();
+      },
+      /** Returns those that a worker has seen after `sinceMs`. */
+      async load(sinceMs: number): Promise<WorkerProblem[]> {
+        const found = await redis.hvals(keys.health('problems'));
+        const read = found.flatMap((json) => workerProblem.safeParse(parseJson(json)).data ?? []);
+        return read.filter(({ atMs }) => atMs > sinceMs);
       },
     },
 

@@ -150,6 +150,20 @@ describe('/docs-status', () => {
     expect((await details()).join()).toContain('role web');
   });
 
+  test('a process that is only asked says what a worker alone knows, until it knows better', async () => {
+    const expires = new Date(Date.now() + 3 * 86_400_000).toISOString().slice(0, 10);
+    const config = `projects:\n  acme: { apiKey: { env: DOCS_API_KEY, expires: ${expires} } }\n`;
+    const start = (role: string) =>
+      world.startBot({ config, timing: { problemCheckMs: 200 }, env: { DOCKET_ROLE: role } });
+    await start('web');
+    expect((await details()).join()).not.toContain('expires');
+    const worker = await start('worker');
+    const line = expect.stringContaining(`DOCS_API_KEY expires on ${expires}. Create a new one`);
+    await expect.poll(() => details()).toContainEqual(line);
+    await worker.end();
+    await expect.poll(() => details()).not.toContainEqual(line);
+  });
+
   test('a platform that does not answer is told as such, and again when it is back', async () => {
     await startBot();
     expect((await status())[0]).toBe('✅ All good, as far as I know');

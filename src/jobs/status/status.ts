@@ -19,9 +19,12 @@ interface SystemParts {
     SystemState,
     'missingScopes' | 'connected' | 'problems' | 'hasAdmins' | 'version' | 'role' | 'upSinceMs'
   > & { snapshots: Partial<Record<Dependency, HealthSnapshot>> };
+  /** Whether a problem is that of another workspace, and nobody's business here. */
+  isOfOthers: (of: string | undefined) => boolean;
   /** The part of the workspace's calls to Slack. */
   slackPart: Dependency;
-  stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys' | 'troubles'> & WorkContext;
+  stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys' | 'troubles' | 'workerProblems'> &
+    WorkContext;
   queues: Pick<Queues, 'counts'>;
   ping: () => Promise<unknown>;
   /** Never rejects, and takes no longer than the limit of a look-up. */
@@ -37,7 +40,18 @@ interface SystemParts {
  * It never rejects: parts that exceed the time limit are missing.
  */
 export function createSystemStatus(parts: SystemParts) {
-  const { known, stores, queues, ping, contact, slackPart, settings, features: context, monotonicMs } = parts;
+  const {
+    known,
+    stores,
+    queues,
+    ping,
+    contact,
+    slackPart,
+    settings,
+    features: context,
+    monotonicMs,
+    isOfOthers,
+  } = parts;
   const subjects: string[] = [slackPart, ...settings.projects.map(({ name }) => name)];
 
   async function measurePing(): Promise<number> {
@@ -54,19 +68,25 @@ export function createSystemStatus(parts: SystemParts) {
       const isShown = status && (status.first || reader.details);
       return isShown ? ((await inTime(status.lines(teamId, caller, context))) ?? status.unknown) : [];
     });
+    // A worker that has ended, or no longer has a problem, does not say so.
+    const sinceMs = parts.now() - 3 * settings.timing.problemCheckMs;
     const deployments = inTime(findDeploymentProblems(settings.projects, stores.troubles, parts.now()));
-    const [redisMs, counts, shared, rejectedKeys, overdue, read, allLimits, contactText] = await Promise.all([
-      inTime(measurePing()),
-      inTime(queues.counts()),
-      inTime(stores.health.load(['docs', slackPart])),
-      inTime(findRejectedKeys(teamId, settings.projects, stores)),
-      inTime(stores.due.countOverdue(OVERDUE_MS)),
-      Promise.all(sections),
-      Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
-      contact(),
-    ]);
+    const [redisMs, counts, shared, rejectedKeys, overdue, ofWorkers, read, allLimits, contactText] =
+      await Promise.all([
+        inTime(measurePing()),
+        inTime(queues.counts()),
+        inTime(stores.health.load(['docs', slackPart])),
+        inTime(findRejectedKeys(teamId, settings.projects, stores)),
+        inTime(stores.due.countOverdue(OVERDUE_MS)),
+        inTime(stores.workerProblems.load(sinceMs)),
+        Promise.all(sections),
+        Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
+        contact(),
+      ]);
     const limits = allLimits.flat();
-    const { snapshots: own, ...rest } = known();
+    const { snapshots: own, problems, ...rest } = known();
+    const names = new Set(problems.map(({ name }) => name));
+    const others = (ofWorkers ?? []).filter(({ name }) => !names.has(name));
     const state: SystemState = {
       docs: latest(subjects, own.docs, shared?.docs),
       slack: latest(subjects, own[slackPart], shared?.[slackPart]),
@@ -80,6 +100,7 @@ export function createSystemStatus(parts: SystemParts) {
       limits: limits.flatMap(({ text }) => text ?? []),
       waits: limits.flatMap(({ text, waiting = 0 }) => (text !== undefined && waiting > 0 ? [text] : [])),
       contact: contactText,
+      problems: [...problems, ...others.filter(({ of }) => !isOfOthers(of))],
       ...rest,
     };
     return statusMessage(state, reader);

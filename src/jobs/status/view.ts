@@ -65,7 +65,7 @@ export interface SystemState {
   connected: boolean | undefined;
   /** Response time of Redis in milliseconds; undefined if it did not answer. */
   redisMs: number | undefined;
-  /** Present problems that this process sees, in sentences with the fix. Those of calls are in the snapshots as well. */
+  /** Present problems that this process or a worker sees, with the fix. Those of calls are in the snapshots as well. */
   problems: readonly { name: string; text: string }[];
   /** Keys that the platform rejects; undefined if unknown. */
   rejectedKeys: readonly RejectedKey[] | undefined;
