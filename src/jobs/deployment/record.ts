@@ -5,7 +5,7 @@ import { runBase } from '../../store/runs.ts';
 import type { EventsOf } from '../engine/send-event.ts';
 import { type ExportRun, latestLink } from '../export/record.ts';
 import { answerOf, startAnswer } from '../operation/record.ts';
-import { type Person, person, type VisibleKind } from '../shared/origin.ts';
+import { origin, type Person, type VisibleKind } from '../shared/origin.ts';
 import { attempt, newer, type UpdateEnding, type UpdateState, updateState } from './attempt.ts';
 
 /**
@@ -29,11 +29,9 @@ export const updateRun = runBase.extend({
   sizeBytes: z.number().optional(),
   /** The key of the message in whose thread its messages are. */
   under: z.string(),
-  /** Who may see it: the same people as the export. */
-  asked: z.object({ channel: z.string(), isPublic: z.boolean() }),
-  inDirectMessage: z.boolean(),
-  /** Who asked for it; messages about failures mention this person. */
-  by: person,
+  /** The same people as the export may see it. Messages about failures mention the person. */
+  ...origin.shape,
+  asked: origin.shape.asked.omit({ joinable: true }),
   /** The export schedule that asked for it. */
   schedule: z.string().optional(),
   ...attempt.shape,

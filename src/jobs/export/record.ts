@@ -10,7 +10,14 @@ import { answerOf, operation } from '../operation/record.ts';
 import type { Limits } from '../shared/limits.ts';
 import { USE_DOMAIN } from '../shared/offer-view.ts';
 import type { Person } from '../shared/origin.ts';
-import { conversationOf, person, type RunRequest, requestRunId, type VisibleKind } from '../shared/origin.ts';
+import {
+  conversationOf,
+  origin,
+  person,
+  type RunRequest,
+  requestRunId,
+  type VisibleKind,
+} from '../shared/origin.ts';
 import { type ExportTarget, exportTarget } from '../shared/target.ts';
 
 /** The export is done and has a download link. */
@@ -76,15 +83,11 @@ export const exportRun = runBase.extend({
   siteDomain: z.string().optional(),
   /** Watches an existing export job and starts none. */
   joined: z.boolean(),
-  by: person,
+  ...origin.shape,
   /** The schedule that asked for it, in the requester's name; its messages are in the thread of the schedule's message. */
   schedule: z.string().optional(),
   /** People whom the ending mentions as well. */
   watchers: z.array(person),
-  /** The conversation of the request. If the app cannot be invited there (`joinable`), messages go to the person. */
-  asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean() }),
-  /** Its messages are in the requester's direct messages, not in the channel. */
-  inDirectMessage: z.boolean(),
   /** The thread stays, because an earlier attempt was started or watched. */
   kept: z.literal(true).optional(),
   /** How often a person resumed the watch of the present attempt. */

@@ -6,6 +6,15 @@ import { idOf } from '../../store/keys.ts';
 export const person = z.object({ id: z.string(), name: z.string() });
 export type Person = z.infer<typeof person>;
 
+/** Who asked for a run, and where: fields of its record. */
+export const origin = z.object({
+  by: person,
+  /** The conversation of the request. If the app cannot be invited there (`joinable`), messages go to the person. */
+  asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean() }),
+  /** Its messages are in the requester's direct messages, not in the conversation of the request. */
+  inDirectMessage: z.boolean(),
+});
+
 /** A person's request, which becomes a run. */
 export interface RunRequest {
   teamId: string;

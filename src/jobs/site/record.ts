@@ -3,7 +3,7 @@ import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import type { EventsOf } from '../engine/send-event.ts';
 import { answerOf, operation } from '../operation/record.ts';
-import { type Person, person, type VisibleKind } from '../shared/origin.ts';
+import { origin, type Person, type VisibleKind } from '../shared/origin.ts';
 
 /** How it ended. `reason` is the platform's own words. */
 const ending = z.discriminatedUnion('kind', [
@@ -45,10 +45,7 @@ export const siteRun = runBase.extend({
   branch: z.string().optional(),
   /** The site's domain, if it is known. */
   domain: z.string().optional(),
-  /** Who asked for it; the ending mentions this person. */
-  by: person,
-  asked: z.object({ channel: z.string(), joinable: z.boolean(), isPublic: z.boolean() }),
-  inDirectMessage: z.boolean(),
+  ...origin.shape,
   /** The followed thread in which somebody clicked [Preview]. It gets the run's messages. */
   thread: z.object({ id: z.string(), channel: z.string(), threadTs: z.string() }).optional(),
   ...operation.shape,

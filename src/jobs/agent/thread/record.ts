@@ -6,7 +6,7 @@ import { threadClaim } from '../../../store/threads.ts';
 import { pollFailure } from '../../engine/polling.ts';
 import type { EventsOf } from '../../engine/send-event.ts';
 import type { Limits } from '../../shared/limits.ts';
-import { person, type Visible, type VisibleKind } from '../../shared/origin.ts';
+import { origin, person, type Visible, type VisibleKind } from '../../shared/origin.ts';
 import { background, backgroundSource } from '../background.ts';
 import { excerptOf } from '../thread-text.ts';
 import { threadClicks } from './buttons.ts';
@@ -207,19 +207,15 @@ export const threadRun = runBase.extend({
   title: z.string().optional(),
   /** The person who followed the job. */
   owner: person,
-  /** The conversation of the request. Without `rootTs` the card becomes the thread. */
-  asked: z.object({
-    channel: z.string(),
-    joinable: z.boolean(),
-    isPublic: z.boolean(),
+  /** Without `rootTs` the card becomes the thread. */
+  asked: origin.shape.asked.extend({
     rootTs: z.string().optional(),
     /** Set if a message requested it: the owner may be from outside this workspace, and was not checked yet. */
     external: z.boolean().optional(),
     /** The message that requested it, if any: earlier replies are no instructions. */
     ts: z.string().optional(),
   }),
-  /** Its messages are in the owner's direct messages, since the app cannot post in the conversation of the request. */
-  inDirectMessage: z.boolean(),
+  inDirectMessage: origin.shape.inDirectMessage,
   /** The place of its replies; known once the card is posted. */
   place: z.object({ channel: z.string(), rootTs: z.string() }).optional(),
   /** `accepted` not stepped yet · `postingCard` the card is being posted · `following` · `ended`, see there */
