@@ -69,6 +69,23 @@ describe.skipIf(!canMoveClocks)('machines whose clocks differ', { concurrent: tr
     await until(world, '#docs', [', took']);
   });
 
+  test("Redis' clock that is set back by an hour stops nothing", async ({ onTestFinished }) => {
+    const clock = movedClock(3_600_000, onTestFinished);
+    const world = await createWorld({ redisEnv: clock.redisEnv });
+    onTestFinished(() => world.close());
+    await world.startBot({ timing: { pollMinMs: 500, pollMaxMs: 1000 } });
+    await world.slack.person('ana').types('#docs', '/docs-export docs.acme.com');
+    await until(world, '#docs', ['42%']);
+    const looks = () => world.platform.wire.calls.filter(({ name }) => name === LOOK).length;
+    clock.move(0);
+    for (let more = 0; more < 10; more += 1) {
+      const before = looks();
+      await world.slack.until(() => looks() > before, 20_000, `a look after ${before}`);
+    }
+    world.platform.finish('docs.acme.com');
+    await until(world, '#docs', [', took']);
+  });
+
   test("Redis' clock is ahead: after [Follow again], replies go to the agent at once", async ({
     expect,
     onTestFinished,
