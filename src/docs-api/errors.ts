@@ -1,5 +1,5 @@
 import { connectionCode } from '../runtime/outgoing.ts';
-import { type DocsApiOperation, isRepeatable, OPERATIONS } from './operations.ts';
+import { type DocsApiOperation, isRepeatable, OPERATIONS, type Operation } from './operations.ts';
 
 /**
  * Why a call has no result. `KINDS` and `kindOfStatus` have the statuses of most kinds. `bad_request` includes an input
@@ -166,8 +166,7 @@ export function docsProblemOf(
       : 'Set a key that it takes, and restart Docket.';
     return { name: 'docs_key', text: `the docs platform rejects ${key} (${status}). ${fix}` };
   }
-  const isOfPlan = operation === 'previewBranch' || operation === 'updateSite';
-  // The person reads that the plan has none of these. If the key is forbidden everything, reads show it.
+  const { isOfPlan }: Operation = OPERATIONS[operation];
   if (error === 'forbidden' && isOfPlan) return undefined;
   if (error === 'forbidden')
     return {

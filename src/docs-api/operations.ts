@@ -205,20 +205,25 @@ export interface Operation {
   method: 'GET' | 'POST';
   /** Path template, such as `/v1/static-export/jobs/{jobId}`. */
   path: string;
+  /** What people miss without it. */
+  feature: string;
   /** Fields in the template go into the path; the others are the query of a GET, else the JSON body. */
   input: z.ZodObject;
   response: z.ZodType;
   /** Whether a call of unknown effect may be repeated. Default: only a GET. */
   repeatable?: boolean;
+  /** A 403 is about the plan, as the person reads. If the key is forbidden everything, other calls show it. */
+  isOfPlan?: boolean;
 }
 
 const operation =
   <Method extends 'GET' | 'POST'>(method: Method) =>
   <Input extends z.ZodRawShape, Response extends z.ZodType>(
     path: string,
+    feature: string,
     input: Input,
     response: Response,
-  ) => ({ method, path, input: z.object(input), response });
+  ) => ({ method, path, feature, input: z.object(input), response });
 const get = operation('GET');
 const post = operation('POST');
 
@@ -241,6 +246,7 @@ export const OPERATIONS = {
   /** `domain` is a host name. Outside the contract: `version` labels the export, without `paths` it has every page. */
   startExport: post(
     '/v1/static-export/jobs',
+    'exports and deployments',
     {
       domain: nonEmpty,
       version: z.string().optional(),
@@ -252,6 +258,7 @@ export const OPERATIONS = {
   ),
   getExport: get(
     '/v1/static-export/jobs/{jobId}',
+    'exports and deployments',
     { jobId: pathId },
     exportFields.extend({ status: line }).transform(toExportJob),
   ),
@@ -262,6 +269,7 @@ export const OPERATIONS = {
   createBundle: {
     ...post(
       '/v1/static-export/jobs/{jobId}/bundle',
+      'download links and deployments',
       { jobId: pathId },
       z.object({ bundleUrl: webAddress, expiresAt: time, sizeBytes: optional(count) }),
     ),
@@ -271,32 +279,53 @@ export const OPERATIONS = {
   /** Sends an instruction to an existing agent job. The response is the job then; no field of it is required. */
   sendFollowUp: post(
     '/v2/agent/{projectId}/job/{jobId}/message',
+    'requests to the docs agent',
     { projectId: pathId, jobId: pathId, prompt: nonEmpty },
     agentFields.transform(toAgentJob),
   ),
   getAgentJob: get(
     '/v2/agent/{projectId}/job/{jobId}',
+    'following agent jobs',
     { projectId: pathId, jobId: pathId },
     agentFields.extend({ status: line }).transform(toAgentJob),
   ),
   createAgentJob: post(
     '/v2/agent/{projectId}/job',
+    'new agent jobs (those that exist can still be followed)',
     { projectId: pathId, prompt: nonEmpty },
     agentFields.extend({ id }).transform(toAgentJob),
   ),
 
   /** Builds a preview of a branch; a later one has the same address. */
-  previewBranch: post(
-    '/v1/project/preview/{projectId}',
-    { projectId: pathId, branch: nonEmpty },
-    z.object({ statusId: id, previewUrl: optional(webAddress) }),
-  ),
+  previewBranch: {
+    ...post(
+      '/v1/project/preview/{projectId}',
+      'previews of branches',
+      { projectId: pathId, branch: nonEmpty },
+      z.object({ statusId: id, previewUrl: optional(webAddress) }),
+    ),
+    isOfPlan: true,
+  },
   /** Updates the site from the branch that the platform's settings name. */
-  updateSite: post('/v1/project/update/{projectId}', { projectId: pathId }, z.object({ statusId: id })),
-  getSiteStatus: get('/v1/project/update-status/{statusId}', { statusId: pathId }, siteStatus),
+  updateSite: {
+    ...post(
+      '/v1/project/update/{projectId}',
+      'updates of the site',
+      { projectId: pathId },
+      z.object({ statusId: id }),
+    ),
+    isOfPlan: true,
+  },
+  getSiteStatus: get(
+    '/v1/project/update-status/{statusId}',
+    'the results of previews and updates',
+    { statusId: pathId },
+    siteStatus,
+  ),
 
   getPageViews: get(
     '/v1/analytics/{projectId}/views',
+    'digests',
     { ...range, limit: limitTo(250), offset: z.int().min(0).optional() },
     pageViews,
   ),
@@ -306,14 +335,21 @@ export const OPERATIONS = {
    */
   getVisitors: get(
     '/v1/analytics/{projectId}/visitors',
+    'numbers of readers in digests',
     { ...range, limit: limitTo(250) },
     z.object({ totals: z.object({ total: z.number() }) }),
   ),
   /** Search terms, the most frequent first. */
-  getSearches: get('/v1/analytics/{projectId}/searches', { ...range, limit: limitTo(100), cursor }, searches),
+  getSearches: get(
+    '/v1/analytics/{projectId}/searches',
+    'search terms in digests',
+    { ...range, limit: limitTo(100), cursor },
+    searches,
+  ),
   /** It has neither cursor nor offset: only the first `limit` pages are available. */
   getFeedbackByPage: get(
     '/v1/analytics/{projectId}/feedback/by-page',
+    'thumbs of readers in digests',
     { ...range, limit: limitTo(100) },
     z.object({
       feedback: readableRows(
@@ -323,6 +359,7 @@ export const OPERATIONS = {
   ),
   getAssistantConversations: get(
     '/v1/analytics/{projectId}/assistant',
+    'questions to the assistant in digests',
     { ...range, limit: limitTo(1000), cursor },
     assistantConversations,
   ),

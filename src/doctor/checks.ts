@@ -116,7 +116,7 @@ export async function checkProject(settings: Settings, project: Project): Promis
   const idName = project.domains === undefined ? 'DOCS_PROJECT_ID' : `projectId of project ${name}`;
   const copy = 'from the API keys page of the dashboard.';
   const isUnset = project.projectId === undefined;
-  const unset = `It is not set: exports work; the agent, digests, previews and updates do not. Copy the project's id ${copy}`;
+  const unset = `It is not set: only exports work. Copy the project's id ${copy}`;
   let last: DocsApiRequest | undefined;
   const log = (request: DocsApiRequest) => {
     last = request;

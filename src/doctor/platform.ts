@@ -9,24 +9,6 @@ import { connectionCode, createOutgoingAgent, type Sent, sendOnce } from '../run
 import { tryOr } from '../runtime/try-or.ts';
 import { LIMIT_MS } from './checks.ts';
 
-/** What people miss without an operation. */
-const FEATURES: Record<DocsApiOperation, string> = {
-  startExport: 'exports and deployments',
-  getExport: 'exports and deployments',
-  createBundle: 'download links and deployments',
-  sendFollowUp: 'requests to the docs agent',
-  getAgentJob: 'following agent jobs',
-  createAgentJob: 'new agent jobs (those that exist can still be followed)',
-  previewBranch: 'previews of branches',
-  updateSite: 'updates of the site',
-  getSiteStatus: 'the results of previews and updates',
-  getPageViews: 'digests',
-  getVisitors: 'numbers of readers in digests',
-  getSearches: 'search terms in digests',
-  getFeedbackByPage: 'thumbs of readers in digests',
-  getAssistantConversations: 'questions to the assistant in digests',
-};
-
 /** Bodies that the platform's contract refuses, so that nothing starts. */
 const REFUSED_BODIES: Partial<Record<DocsApiOperation, object>> = {
   startExport: {},
@@ -121,7 +103,7 @@ export function renderProbes(title: string, probes: readonly Probe[], quotes = t
     return `  ${result.padEnd(9)}  ${operation.padEnd(25)}  ${method.padEnd(4)} ${path}${reason && `  (${reason})`}\n`;
   });
   const isMissing = ({ result }: Probe) => result === 'refused' || result === 'not there';
-  const missed = new Set(probes.filter(isMissing).map(({ operation }) => FEATURES[operation]));
+  const missed = new Set(probes.filter(isMissing).map(({ operation }) => OPERATIONS[operation].feature));
   const summary = missed.size === 0 ? 'nothing, as far as was tried' : [...missed].join('; ');
   return `${title}\n${rows.join('')}  Docket goes without: ${summary}.\n`;
 }

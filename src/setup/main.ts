@@ -54,7 +54,7 @@ const OTHER_QUESTIONS: readonly Question[] = [
   },
   {
     variable: 'DOCS_PROJECT_ID',
-    text: "The project's id, for the docs agent, digests, previews and updates (the same page)",
+    text: "The project's id, for everything but exports (the same page)",
     unless: ['DOCKET_CONFIG'],
   },
 ];

@@ -109,7 +109,7 @@ const troubles: [what: string, trouble: () => object | Promise<object>, lines: R
     },
     [
       /^✔ ok +SLACK_SIGNING_SECRET: It is set/m,
-      /^! warning +DOCS_PROJECT_ID: It is not set: exports work/m,
+      /^! warning +DOCS_PROJECT_ID: It is not set: only exports work/m,
       /^! warning +Redis: .*REDIS_ALLOW accepts it/m,
       /^0 wrong, 2 to look at\.$/m,
     ],

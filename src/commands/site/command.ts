@@ -1,6 +1,6 @@
 import type { ModalView } from '@slack/types';
 import { z } from 'zod';
-import { agentActions, threadButton } from '../../jobs/agent/thread/buttons.ts';
+import { threadButton } from '../../jobs/agent/thread/buttons.ts';
 import { threadKind } from '../../jobs/agent/thread/record.ts';
 import { conversationOf, requestRunId } from '../../jobs/shared/origin.ts';
 import { listNames, unknownProjectText } from '../../jobs/shared/wording-view.ts';
@@ -137,7 +137,7 @@ const forgotten = message(['I no longer remember this. Ask for it once more.']);
 
 /** [Preview] in a followed thread. */
 const previewButton = defineButton({
-  action: agentActions.preview,
+  action: siteActions.ofThread,
   may: 'site',
   value: threadButton,
   async run({ run: threadId }, caller, tools) {

@@ -5,7 +5,7 @@ import type { Project } from '../../projects.ts';
 import { Later } from '../../runtime/later.ts';
 import { backoffMs, type Timing } from '../../runtime/timing.ts';
 import { isPermanent, type SlackApiError } from '../../slack/errors.ts';
-import type { RateLimit } from '../../store/rate-limit.ts';
+import type { limitNames, RateLimit } from '../../store/rate-limit.ts';
 import type { JobContext } from './context.ts';
 
 /**
@@ -32,7 +32,7 @@ function pollRateLimit(kind: PollKind, keyId: string, perSecond: number): RateLi
   return { name: `${kind}:${keyId}`, count, windowMs: (count * 1000) / perSecond, interactiveShare: 0.2 };
 }
 
-export type PollKind = 'export-status' | 'agent-status' | 'site-status';
+export type PollKind = Extract<(typeof limitNames)[number], `${string}-status`>;
 
 /** Returns the limits of polls with each key of these projects. */
 export const pollRateLimits = (kind: PollKind, projects: readonly Project[], perSecond: number) =>

@@ -29,7 +29,6 @@ export const LABELS = {
   runNow: 'Run now',
   askAgent: 'Ask the agent',
   openThread: 'Open thread',
-  openPreview: 'Open preview',
   openRun: 'Open run',
   openPullRequest: 'Open pull request',
 } as const;

@@ -127,9 +127,12 @@ export const siteButton = z.object({ v: z.literal(1), site: z.string(), attempt:
 
 export const siteActions = {
   ask: 'site.ask',
+  ofThread: 'agent.preview',
   startAgain: 'site.start_again',
   tryAgain: 'site.try_again',
   buildAgain: 'site.build_again',
   leave: 'site.leave',
   open: 'site.open',
 } as const;
+
+export const openPreview = (url: string) => ({ label: 'Open preview', action: siteActions.open, url });

@@ -27,7 +27,7 @@ import {
   platformReasonText,
   type StateWord,
 } from '../shared/wording-view.ts';
-import { type SiteEnding, type SiteRun, siteActions } from './record.ts';
+import { openPreview, type SiteEnding, type SiteRun, siteActions } from './record.ts';
 
 /** The branch of a preview, or the site of an update. */
 const target = ({ branch, domain, project }: SiteRun) =>
@@ -202,9 +202,11 @@ function resultButtons(run: SiteRun): ButtonParts[] {
       : targetButtons('Export it', { domain, project, privately: false, request: id });
   const url = buttonUrl(run.previewUrl);
   const style = { style: 'primary' as const };
-  const open = { label: LABELS.openPreview, action: siteActions.open, ...(!isOlder && style) };
   const again = buttonOf(run, LABELS.buildAgain, siteActions.buildAgain);
-  return [...(isOlder ? [{ ...again, ...style }] : []), ...(url === undefined ? [] : [{ ...open, url }])];
+  return [
+    ...(isOlder ? [{ ...again, ...style }] : []),
+    ...(url === undefined ? [] : [{ ...openPreview(url), ...(!isOlder && style) }]),
+  ];
 }
 
 export const questionMessage = (run: SiteRun): Message =>

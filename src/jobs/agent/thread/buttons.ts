@@ -26,7 +26,6 @@ export const threadClicks = Object.keys(clickActions) as (keyof typeof clickActi
 export const agentActions = {
   ...clickActions,
   openPullRequest: 'agent.open_pull_request',
-  preview: 'agent.preview',
   startNew: 'agent.start_new',
   startAlone: 'agent.start_alone',
   startWithBackground: 'agent.start_with_background',

@@ -9,7 +9,7 @@ import {
   singleLine,
 } from '../../../slack/text.ts';
 import { buttonUrl, LABELS, personName, shortId } from '../../shared/wording-view.ts';
-import { siteActions } from '../../site/record.ts';
+import { openPreview, siteActions } from '../../site/record.ts';
 import type { Background } from '../background.ts';
 import { agentActions, threadButtonOf } from './buttons.ts';
 import { type ThreadRun, unsentOf, waitingOf } from './record.ts';
@@ -101,9 +101,9 @@ export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
 export function previewButton(thread: ThreadRun): ButtonParts | false {
   const { preview, previews, seen } = thread;
   const url = buttonUrl(preview?.url);
-  if (url !== undefined) return { label: LABELS.openPreview, action: siteActions.open, url };
+  if (url !== undefined) return openPreview(url);
   if (preview?.isBuilding || previews !== true || seen?.ref === undefined) return false;
-  return threadButtonOf(thread, 'Build preview', agentActions.preview);
+  return threadButtonOf(thread, 'Build preview', siteActions.ofThread);
 }
 
 /** Says that a preview is being built; empty if none is. */
