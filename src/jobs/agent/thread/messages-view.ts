@@ -24,8 +24,6 @@ import {
   afterText,
   andMoreText,
   jobName,
-  previewButton,
-  previewText,
   pullRequestButton,
   quoted,
   quotedShort,
@@ -33,6 +31,7 @@ import {
   unsentText,
   waitingText,
 } from './phrases.ts';
+import { previewButton, previewText } from './previews.ts';
 import {
   acceptsInstructions,
   findInstruction,

@@ -8,10 +8,9 @@ import {
   sanitizeUserText,
   singleLine,
 } from '../../../slack/text.ts';
-import { buttonUrl, LABELS, personName, shortId } from '../../shared/wording-view.ts';
-import { openPreview, siteActions } from '../../site/record.ts';
+import { buttonUrl, LABELS, shortId } from '../../shared/wording-view.ts';
 import type { Background } from '../background.ts';
-import { agentActions, threadButtonOf } from './buttons.ts';
+import { agentActions } from './buttons.ts';
 import { type ThreadRun, unsentOf, waitingOf } from './record.ts';
 
 /** The beginning of a request, in quotes. */
@@ -93,22 +92,6 @@ export function pullRequestButton(prLink: string | undefined): ButtonParts[] {
   if (url === undefined) return [];
   return [{ label: LABELS.openPullRequest, action: agentActions.openPullRequest, url }];
 }
-
-/**
- * Opens the preview of the agent's latest work, or builds one; false while it is being built, if the branch is unknown,
- * or if the platform makes no previews.
- */
-export function previewButton(thread: ThreadRun): ButtonParts | false {
-  const { preview, previews, seen } = thread;
-  const url = buttonUrl(preview?.url);
-  if (url !== undefined) return openPreview(url);
-  if (preview?.isBuilding || previews !== true || seen?.ref === undefined) return false;
-  return threadButtonOf(thread, 'Build preview', siteActions.ofThread);
-}
-
-/** Says that a preview is being built; empty if none is. */
-export const previewText = ({ preview }: ThreadRun) =>
-  preview?.isBuilding ? `The preview for ${personName(preview.by.name)} is on its way.` : '';
 
 /** " 2 requests weren't sent."; empty if there are none. */
 export const unsentText = (many: number) =>

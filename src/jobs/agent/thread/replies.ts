@@ -1,4 +1,3 @@
-import { retention } from '../../../runtime/timing.ts';
 import { lengthOf, tsToMs } from '../../../slack/text.ts';
 import type { Limits } from '../../shared/limits.ts';
 import type { Person } from '../../shared/origin.ts';
@@ -6,6 +5,7 @@ import type { BackgroundSource } from '../background.ts';
 import { excerptOf, isTalk, parseThreadText, type ThreadCommand } from '../thread-text.ts';
 import { applyClick } from './clicks.ts';
 import { addInstruction, releaseHeld, updateInstruction } from './instructions.ts';
+import { applyPreview } from './previews.ts';
 import {
   addEphemeral,
   type Ephemeral,
@@ -40,7 +40,7 @@ const QUESTION_TTL_MS = 10 * 60_000;
 /** Returns the thread after an event. Returns the same thread if nothing changes, as after a repeated event. */
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   if (event.kind === 'instruct') return applyModal(thread, event, context);
-  if (event.kind === 'preview') return applyPreview(thread, event, context);
+  if (event.kind === 'preview') return applyPreview(thread, event, context.nowMs);
   if (thread.state === 'ended') {
     // Only people who mention Docket get an ephemeral.
     const isMention = event.kind === 'reply' && event.mentionsBot;
@@ -195,18 +195,4 @@ function applyModal(
   // Its line under the digest says that it was not sent.
   const refused = newInstruction({ ...asked, text: '', state: 'notSent' });
   return addReplyEphemeral(origin ? addInstruction(thread, refused) : thread, id, by, rejection);
-}
-
-type PreviewEvent = Extract<ThreadEvent, { kind: 'preview' }>;
-
-/** The card shows the preview, and so does the message of the last round, unless that is so old that it has no record. */
-function applyPreview(thread: ThreadRun, event: PreviewEvent, { nowMs }: EventContext): ThreadRun {
-  const { kind: _, ...preview } = event;
-  const { isBuilding, run, url } = preview;
-  // A later preview may have begun.
-  if (!isBuilding && thread.preview?.run !== run) return thread;
-  const last = thread.rounds.at(-1);
-  const isRecent = nowMs - (last?.ending?.atMs ?? nowMs) < retention.runMs / 2;
-  const rounds = thread.rounds.map((one) => (one === last && isRecent ? { ...one, final: undefined } : one));
-  return { ...thread, rounds, preview: isBuilding || url ? preview : undefined };
 }

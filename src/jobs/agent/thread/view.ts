@@ -27,8 +27,6 @@ import { ENDED, workMessages } from './messages-view.ts';
 import {
   afterText,
   jobName,
-  previewButton,
-  previewText,
   pullRequestButton,
   quoted,
   refText,
@@ -36,6 +34,7 @@ import {
   unsentText,
   waitingText,
 } from './phrases.ts';
+import { previewButton, previewText } from './previews.ts';
 import { acceptsInstructions, isHeldReply, isRetracted, type ThreadRun, unresolvedSendOf } from './record.ts';
 
 /** Maximum length of a request in a message, with room for the text around it. */

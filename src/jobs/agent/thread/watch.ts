@@ -2,7 +2,7 @@ import type { DocsApi } from '../../../docs-api/client.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { save } from '../../engine/job.ts';
 import { isUnknownJob, nextPollMs, pollJob } from '../../engine/polling.ts';
-import { previewAlias, previewSupport, siteEvents } from '../../site/record.ts';
+import { hasPreviews, markPreviewOlder } from './previews.ts';
 import { openRoundOf, type ThreadRun } from './record.ts';
 import { applyPoll, stopPolls } from './rounds.ts';
 import type { StrandResult } from './strand.ts';
@@ -50,12 +50,5 @@ export async function watch(thread: ThreadRun, context: JobContext): StrandResul
   // A round that was given up may be found ended, without ever being open again.
   const last = next.rounds.at(-1);
   if (last?.ending && last !== thread.rounds.at(-1)) await markPreviewOlder(next, last.n, context);
-  const previews = !(await context.store.support.isMissing(previewSupport(thread.teamId, thread.project)));
-  return save({ ...next, previews, nextPollAtMs });
-}
-
-/** Marks the latest preview of the branch as older than a round. Runs before the save: after a crash, it is repeated. */
-async function markPreviewOlder({ id, seen }: ThreadRun, n: number, { store, sendEvent }: JobContext) {
-  const preview = seen?.ref === undefined ? undefined : await store.runs.byAlias(previewAlias(id, seen.ref));
-  if (preview) await sendEvent(siteEvents, preview, { kind: 'newerWork' }, `round ${n}`);
+  return save({ ...next, previews: await hasPreviews(next, context), nextPollAtMs });
 }
