@@ -21,6 +21,7 @@ import { createSlackLogger } from './slack/web-calls.ts';
 import type { DeliveryState } from './store/messages.ts';
 import { askTime } from './store/redis/clock.ts';
 import { connectForRequests } from './store/redis/connections.ts';
+import type { WorkerProblem } from './store/values.ts';
 import type { Workspace } from './workspaces.ts';
 
 /** How long an answer waits for the address of a thread or for a link. */
@@ -77,8 +78,13 @@ async function createApp(workspace: Workspace, settings: Settings, parts: RolePa
   });
   const workspaceUrl = () => slack.current()?.url;
   const others = parts.workspaces.filter((one) => one !== workspace);
-  const isOfOthers = (of: string | undefined) =>
-    others.some((one) => of === one.slackPart || of === pathOf(one.name));
+  const isOfOthers = (of = '') => others.some((one) => of === one.slackPart || of === pathOf(one.name));
+  const problemsHere = (ofWorkers: readonly WorkerProblem[]) => {
+    const own = parts.health.problems();
+    const more = ofWorkers.filter(({ name }) => !own.some((one) => one.name === name));
+    // Those of the other workspaces are nobody's business here.
+    return [...own, ...more].filter(({ of }) => !isOfOthers(of));
+  };
   const features: FeatureContext = { runs, threads, outbox, isPublic, workspaceUrl };
   const systemStatus = createSystemStatus({
     settings: { projects, limits, timing },
@@ -89,15 +95,14 @@ async function createApp(workspace: Workspace, settings: Settings, parts: RolePa
     monotonicMs,
     now,
     slackPart,
-    isOfOthers,
     contact: policy.contactText,
     ping: () => askTime(redis),
-    known: () => ({
+    known: (ofWorkers) => ({
       version,
       role: settings.role,
       upSinceMs,
       snapshots: parts.health.snapshots(),
-      problems: parts.health.problems().filter(({ of }) => !isOfOthers(of)),
+      problems: problemsHere(ofWorkers),
       missingScopes: slack.missingScopes(),
       connected: connected(),
       // `everyone` as admin counts for nobody: a message to all would be noise.

@@ -23,7 +23,7 @@ const workerProblem = z.object({
   of: z.string().optional(),
   atMs: z.number(),
 });
-type WorkerProblem = z.infer<typeof workerProblem>;
+export type WorkerProblem = z.infer<typeof workerProblem>;
 
 /** A service that Docket depends on: the docs platform, or Slack with the token of one workspace. */
 export type Dependency = 'docs' | 'slack' | `slack ${string}`;

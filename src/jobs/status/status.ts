@@ -2,7 +2,7 @@ import { findDeploymentProblems } from '../../deployments/troubles.ts';
 import { withTimeout } from '../../runtime/with-timeout.ts';
 import type { RateLimit } from '../../store/rate-limit.ts';
 import type { Stores } from '../../store/stores.ts';
-import type { Dependency, HealthSnapshot } from '../../store/values.ts';
+import type { Dependency, HealthSnapshot, WorkerProblem } from '../../store/values.ts';
 import type { Queues } from '../engine/queue.ts';
 import { features, limitsInUse } from '../features.ts';
 import type { FeatureContext, LimitContext, WorkContext } from '../shared/feature.ts';
@@ -14,13 +14,13 @@ import { type StatusReader, type SystemState, statusMessage } from './view.ts';
 const OVERDUE_MS = 60_000;
 
 interface SystemParts {
-  /** What this process knows by itself, with the health that it saw. */
-  known: () => Pick<
+  /** What this process knows by itself, with the health that it saw, and the problems that workers know. */
+  known: (
+    ofWorkers: readonly WorkerProblem[],
+  ) => Pick<
     SystemState,
     'missingScopes' | 'connected' | 'problems' | 'hasAdmins' | 'version' | 'role' | 'upSinceMs'
   > & { snapshots: Partial<Record<Dependency, HealthSnapshot>> };
-  /** Whether a problem is that of another workspace, and nobody's business here. */
-  isOfOthers: (of: string | undefined) => boolean;
   /** The part of the workspace's calls to Slack. */
   slackPart: Dependency;
   stores: Pick<Stores, 'due' | 'health' | 'rateLimiter' | 'rejectedKeys' | 'troubles' | 'workerProblems'> &
@@ -40,18 +40,7 @@ interface SystemParts {
  * It never rejects: parts that exceed the time limit are missing.
  */
 export function createSystemStatus(parts: SystemParts) {
-  const {
-    known,
-    stores,
-    queues,
-    ping,
-    contact,
-    slackPart,
-    settings,
-    features: context,
-    monotonicMs,
-    isOfOthers,
-  } = parts;
+  const { known, stores, queues, ping, contact, slackPart, settings, features: context, monotonicMs } = parts;
   const subjects: string[] = [slackPart, ...settings.projects.map(({ name }) => name)];
 
   async function measurePing(): Promise<number> {
@@ -68,25 +57,21 @@ export function createSystemStatus(parts: SystemParts) {
       const isShown = status && (status.first || reader.details);
       return isShown ? ((await inTime(status.lines(teamId, caller, context))) ?? status.unknown) : [];
     });
-    // A worker that has ended, or no longer has a problem, does not say so.
-    const sinceMs = parts.now() - 3 * settings.timing.problemCheckMs;
     const deployments = inTime(findDeploymentProblems(settings.projects, stores.troubles, parts.now()));
-    const [redisMs, counts, shared, rejectedKeys, overdue, ofWorkers, read, allLimits, contactText] =
-      await Promise.all([
-        inTime(measurePing()),
-        inTime(queues.counts()),
-        inTime(stores.health.load(['docs', slackPart])),
-        inTime(findRejectedKeys(teamId, settings.projects, stores)),
-        inTime(stores.due.countOverdue(OVERDUE_MS)),
-        inTime(stores.workerProblems.load(sinceMs)),
-        Promise.all(sections),
-        Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
-        contact(),
-      ]);
+    // A worker that has ended, or no longer has a problem, does not say so.
+    const ofWorkers = inTime(stores.workerProblems.load(parts.now() - 3 * settings.timing.problemCheckMs));
+    const [redisMs, counts, shared, rejectedKeys, overdue, read, allLimits, contactText] = await Promise.all([
+      inTime(measurePing()),
+      inTime(queues.counts()),
+      inTime(stores.health.load(['docs', slackPart])),
+      inTime(findRejectedKeys(teamId, settings.projects, stores)),
+      inTime(stores.due.countOverdue(OVERDUE_MS)),
+      Promise.all(sections),
+      Promise.all(features.map((feature) => limitsInUse(feature, teamId, settings, usageOf))),
+      contact(),
+    ]);
     const limits = allLimits.flat();
-    const { snapshots: own, problems, ...rest } = known();
-    const names = new Set(problems.map(({ name }) => name));
-    const others = (ofWorkers ?? []).filter(({ name }) => !names.has(name));
+    const { snapshots: own, ...rest } = known((await ofWorkers) ?? []);
     const state: SystemState = {
       docs: latest(subjects, own.docs, shared?.docs),
       slack: latest(subjects, own[slackPart], shared?.[slackPart]),
@@ -100,7 +85,6 @@ export function createSystemStatus(parts: SystemParts) {
       limits: limits.flatMap(({ text }) => text ?? []),
       waits: limits.flatMap(({ text, waiting = 0 }) => (text !== undefined && waiting > 0 ? [text] : [])),
       contact: contactText,
-      problems: [...problems, ...others.filter(({ of }) => !isOfOthers(of))],
       ...rest,
     };
     return statusMessage(state, reader);
