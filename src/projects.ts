@@ -34,8 +34,8 @@ export interface Deployment {
 
 export interface Webhook {
   url: string;
-  /** `whsec_` and base64. */
-  secret: string;
+  /** `whsec_` and base64. At least one; several while one is replaced. Their files are read again after a 401. */
+  secrets: readonly NamedSecret[];
   /** Whether the message has the link to the bundle. */
   includeLink: boolean;
 }

@@ -32,11 +32,11 @@ const TIME_MS = 300;
 
 /** Starts the part of Docket that receives requests from Slack. */
 export async function startWeb(settings: Settings, parts: RoleParts): Promise<void> {
-  const { server, machineMs, monotonicMs, now, log, closers } = parts;
+  const { server, machineMs, monotonicMs, now, log, secrets, closers } = parts;
   const { redis, queues, stores } = await connectRole(connectForRequests, settings, parts);
   const wake = createWake((run) => enqueueRun(queues, run), log);
   const { projects } = settings;
-  receiveCallbacks({ server, projects, runs: stores.runs, wake, machineMs, now, log });
+  receiveCallbacks({ server, projects, runs: stores.runs, wake, machineMs, now, log, secrets });
   const { receivedMs, stop } = createReceiptClock(monotonicMs);
   closers.add(async () => stop());
   const web: WebParts = { redis, queues, stores, wake, receivedMs, upSinceMs: now() };

@@ -117,9 +117,9 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
         ...rejectWhenStopping(stopping, { alertAdmins }),
       },
       deployment: createDeployments(projects, sender.send, parts.machineMs, onDeploymentCall, {
-        renewed(token) {
-          parts.secrets.push(token);
-          log.info('a new token of GitHub was read from its file');
+        renewed(hidden) {
+          parts.secrets.push(...hidden);
+          log.info('a new token or secret of a deployment was read from its file');
         },
         expires: (token) => void tokens.set(token.variable, token),
         ended: troubles.ended,

@@ -1,5 +1,6 @@
 import { LineCounter, parseDocument, visit } from 'yaml';
 import { z } from 'zod';
+import { WEBHOOK_SECRET } from '../deployments/webhook.ts';
 import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
 import { LIMITS } from '../jobs/shared/limits.ts';
@@ -63,15 +64,27 @@ const apiKey = (env: Env) =>
     }),
   );
 
-/** 24 to 64 bytes, by the Standard Webhooks specification. */
 const webhookSecretFlaw = (text: string) =>
-  /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/.test(text)
+  WEBHOOK_SECRET.test(text)
     ? undefined
     : 'names a secret that is not whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)".';
 
 const organization = z
   .string('must be a name in quotes.')
   .regex(/^[\w.-]{1,80}$/, 'must have 1 to 80 letters, digits, dots, dashes or underscores.');
+
+/** Accepts one item, or a list of a few. Unlike a union, it keeps the messages and the paths of the item. */
+const oneOrSeveral = <Item>(item: z.ZodType<Item>) =>
+  z.unknown().transform((value, context): Item[] => {
+    const several = z.array(item).min(1, SEVERAL).max(5, SEVERAL);
+    const { data, error } = (Array.isArray(value) ? several : item.transform((one) => [one])).safeParse(
+      value,
+    );
+    for (const issue of error?.issues ?? []) context.addIssue({ ...issue });
+    return data ?? z.NEVER;
+  });
+
+const SEVERAL = 'must have one to five secrets. Remove those that were replaced.';
 
 /** Returns whether a host name in the form of `URL` is `localhost`, `127.0.0.0/8` or `::1`. */
 export const isLoopback = (hostname: string) => /^(localhost|127(\.\d+){3}|\[::1\])$/i.test(hostname);
@@ -94,19 +107,19 @@ export function isPlainUrl(value: string): boolean {
 }
 
 const webhook = (env: Env) =>
-  z.strictObject(
-    {
-      url: secureUrl('Write the address that takes the message.').refine(
-        (url) => isPlainUrl(url.replace(/\?[^#]*/, '')),
-        'has a user or a fragment. Remove it: the secret proves who sends.',
-      ),
-      secret: secretIn(env, 'a secret', 'ACME_DEPLOY_SECRET', webhookSecretFlaw).transform(
-        ({ secret }) => secret,
-      ),
-      includeLink: z.boolean('must be true or false. The default is false.').default(false),
-    },
-    mapProblem,
-  );
+  z
+    .strictObject(
+      {
+        url: secureUrl('Write the address that takes the message.').refine(
+          (url) => isPlainUrl(url.replace(/\?[^#]*/, '')),
+          'has a user or a fragment. Remove it: the secret proves who sends.',
+        ),
+        secret: oneOrSeveral(secretIn(env, 'a secret', 'ACME_DEPLOY_SECRET', webhookSecretFlaw)),
+        includeLink: z.boolean('must be true or false. The default is false.').default(false),
+      },
+      mapProblem,
+    )
+    .transform(({ secret: secrets, ...webhook }) => ({ ...webhook, secrets }));
 
 const refProblem = 'must be a branch or a tag, such as main.';
 

@@ -2,7 +2,7 @@ import type { Deployment, Project } from '../projects.ts';
 import { createKey } from '../runtime/key-file.ts';
 import { createGithub, GithubError } from './github.ts';
 import type { Answer, Send } from './sender.ts';
-import { sendWebhook, type WebhookMessage } from './webhook.ts';
+import { createSigner, sendWebhook, type WebhookMessage } from './webhook.ts';
 
 /** One finished call to a deployment, for logs and metrics. Has no address, secret or text from outside. */
 export type DeploymentCall = Pick<Answer, 'outcome' | 'status' | 'reason'> &
@@ -23,8 +23,8 @@ export interface DeploymentResult {
 }
 
 interface DeploymentEvents {
-  /** Gets a token that was read again before it is used. */
-  renewed: (token: string) => void;
+  /** Gets the parts of a token or a secret that was read again, before it is used. */
+  renewed: (hidden: string[]) => void;
   expires: (token: ExpiringToken) => void;
   ended: (project: string, deployment: Deployment, result: DeploymentResult) => void;
 }
@@ -49,13 +49,17 @@ export function createDeployments(
       onCall({ project, deployment, kind, outcome, status, reason, durationMs });
       return answer;
     };
-    if (webhook)
+    if (webhook) {
+      const signer = createSigner(webhook, events?.renewed);
       return {
         kind: 'webhook' as const,
         includeLink: webhook.includeLink,
         /** Sends a message once, signed with the time of this machine, by which callbacks are checked. Never rejects. */
         async send(message: WebhookMessage, about?: Parameters<typeof sendWebhook>[4]) {
-          const result = await sendWebhook(watched, webhook, message, machineMs(), about);
+          const result = await sendWebhook(watched, signer, message, machineMs(), about);
+          // The repetition is signed with the new secret, so this answer says nothing.
+          const isRenewed = result.kind === 'retry' && result.status === 401 && signer.renew();
+          if (isRenewed) return result;
           if (result.kind === 'delivered') ended({ of: 'send' });
           else {
             const { kind, status } = result;
@@ -65,9 +69,10 @@ export function createDeployments(
           return result;
         },
       };
+    }
     if (!github) return undefined;
     const { name, file } = github.token;
-    const token = createKey(github.token.secret, file, events?.renewed);
+    const token = createKey(github.token.secret, file, (one) => events?.renewed([one]));
     const onExpiry = (expires: string) =>
       events?.expires({ apiKey: token.current(), apiKeyFile: file, variable: name, expires });
     const api = createGithub(watched, github, token, onExpiry);

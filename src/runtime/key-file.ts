@@ -4,8 +4,16 @@ import { tryOr } from './try-or.ts';
 /** Returns the key in a file, without the white space around it. Throws errors of the file system. */
 export const readKeyFile = (path: string): string => readFileSync(path, 'utf8').trim();
 
-/** Returns a key that is read again from its file, if it has one, after the other side has rejected it. */
-export function createKey(first: string, file?: string, onNew?: (key: string) => void) {
+/**
+ * Returns a key that is read again from its file, if it has one, after the other side has rejected it. `form` is that of a
+ * whole key.
+ */
+export function createKey(
+  first: string,
+  file?: string,
+  onNew?: (key: string) => void,
+  form = /^[\x21-\x7e]+$/,
+) {
   const all = [first];
   const current = () => all.at(-1) ?? first;
   return {
@@ -18,7 +26,7 @@ export function createKey(first: string, file?: string, onNew?: (key: string) =>
      */
     isRenewed(rejected: string): boolean {
       const read = tryOr('', () => (file === undefined ? '' : readKeyFile(file)));
-      if (read !== current() && /^[\x21-\x7e]+$/.test(read)) {
+      if (read !== current() && form.test(read)) {
         onNew?.(read);
         all.push(read);
       }

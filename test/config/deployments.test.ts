@@ -15,7 +15,7 @@ test('deployments are read with their defaults', () => {
   const file = fileWith(`${secret}\n`, 'secret');
   const text = inProject(`deployments:
       production: { ${hook}, url: https://docs.acme.com/en }
-      local: { webhook: { url: "http://127.0.0.1:1/", secret: { file: ${file} }, includeLink: true } }
+      local: { webhook: { url: "http://127.0.0.1:1/", secret: [{ file: ${file} }, { env: HOOK }], includeLink: true } }
       staging: { ${flow} }
       filed: { github: { repository: acme/infra, workflow: a.yml, token: { file: ${file} } } }
       own: { github: { repository: a/.github, event: docs-export, token: { env: TOKEN }, apiUrl: "https://git.acme.com/api/v3" } }`);
@@ -27,8 +27,22 @@ test('deployments are read with their defaults', () => {
     token: { secret: 'github_pat_1', name: 'TOKEN' },
   };
   expect(read(text, variables).file?.projects?.[0]?.deployments).toEqual([
-    { name: 'production', webhook: { url, secret, includeLink: false }, url: 'https://docs.acme.com/en' },
-    { name: 'local', webhook: { url: 'http://127.0.0.1:1/', secret, includeLink: true } },
+    {
+      name: 'production',
+      webhook: { url, secrets: [{ secret, name: 'HOOK' }], includeLink: false },
+      url: 'https://docs.acme.com/en',
+    },
+    {
+      name: 'local',
+      webhook: {
+        url: 'http://127.0.0.1:1/',
+        secrets: [
+          { secret, name: file, file },
+          { secret, name: 'HOOK' },
+        ],
+        includeLink: true,
+      },
+    },
     { name: 'staging', github: { ...github, apiUrl: 'https://api.github.com' } },
     {
       name: 'filed',
@@ -65,6 +79,7 @@ describe('a problem names the place and the fix:', () => {
     `must name an environment variable in capitals, or a file, and not hold ${what} itself. Write it like { env: ACME_DEPLOY_SECRET } or { file: /run/secrets/acme }.`;
   const noSecret =
     'names a secret that is not whsec_ and 24 to 64 bytes in base64. Make one: echo "whsec_$(openssl rand -base64 32)".';
+  const several = 'must have one to five secrets. Remove those that were replaced.';
   const either =
     'must have either a webhook or github. Write it like webhook: { url: https://deploy.example.com/docket, secret: { env: ACME_DEPLOY_SECRET } }.';
   const https =
@@ -92,6 +107,9 @@ describe('a problem names the place and the fix:', () => {
       '.webhook.secret names an environment variable that is not set. Set it to a secret.',
     ],
     [hook.replace('HOOK', 'TOKEN'), `.webhook.secret ${noSecret}`],
+    [hook.replace('{ env: HOOK }', '[{ env: HOOK }, { env: TOKEN }]'), `.webhook.secret[1] ${noSecret}`],
+    [hook.replace('{ env: HOOK }', '[]'), `.webhook.secret ${several}`],
+    [hook.replace('{ env: HOOK }', `[${'{ env: HOOK }, '.repeat(6)}]`), `.webhook.secret ${several}`],
     [hook.replace('HOOK', 'SHORT'), `.webhook.secret ${noSecret}`],
     [hook.replace('HOOK', 'LONG'), `.webhook.secret ${noSecret}`],
     [

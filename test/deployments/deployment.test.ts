@@ -29,7 +29,7 @@ function connected(deployment: Deployment, timeoutMs = 5000) {
 
 const webhook = (url: string): Deployment => ({
   name: 'production',
-  webhook: { url, secret, includeLink: true },
+  webhook: { url, secrets: [{ secret, name: 'HOOK' }], includeLink: true },
 });
 
 test('a deployment is found by its project and name only', () => {

@@ -1,21 +1,35 @@
 import { randomBytes } from 'node:crypto';
+import { writeFileSync } from 'node:fs';
 import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import { Webhook } from 'standardwebhooks';
 import { describe, expect, onTestFinished, test } from 'vitest';
 import { createSender } from '../../src/deployments/sender.ts';
-import { secretsOfWebhook, sendWebhook, signWebhook, verifyWebhook } from '../../src/deployments/webhook.ts';
+import { createSigner, secretsOfWebhook, sendWebhook } from '../../src/deployments/webhook.ts';
+import { configFolder } from '../support/config/builders.ts';
 import { answering, httpServer, tcpServer } from '../support/docs-api/servers.ts';
 
 const secret = `whsec_${randomBytes(32).toString('base64')}`;
+const { fileWith } = configFolder();
 const nowMs = Date.now();
 const link = 'https://files.test/b.tar.gz?X-Signature=5ecret';
 const message = { id: 'msg_1', body: JSON.stringify({ type: 'export.ready', data: { bundleUrl: link } }) };
+
+/** The signer with secrets, each of a file if there are files. */
+const signer = (secrets: string[], url = 'https://x.test/', files: string[] = []) =>
+  createSigner({
+    url,
+    secrets: secrets.map((one, index) => ({ secret: one, name: 'HOOK', file: files[index] })),
+    includeLink: true,
+  });
+
+const verifyWebhook = (key: string, ...given: Parameters<ReturnType<typeof signer>['verify']>) =>
+  signer([key]).verify(...given);
 
 /** What comes of one attempt at an address. */
 function sent(url: string, timeoutMs = 5000, stopping = new AbortController().signal, about = {}) {
   const sender = createSender(undefined, timeoutMs, stopping);
   onTestFinished(() => void sender.close());
-  return sendWebhook(sender.send, { url, secret, includeLink: true }, message, nowMs, about);
+  return sendWebhook(sender.send, signer([secret], url), message, nowMs, about);
 }
 
 /** The same of one of a status, as the table has it. */
@@ -27,7 +41,7 @@ async function answered(status: number, about = {}) {
 /** Headers of a message signed at a time. */
 function signed(id: string, body: string, ms = nowMs, key = secret) {
   const timestamp = String(Math.floor(ms / 1000));
-  const signature = signWebhook(key, { id, body }, timestamp);
+  const signature = signer([key]).sign({ id, body }, timestamp);
   return { 'webhook-id': id, 'webhook-timestamp': timestamp, 'webhook-signature': signature };
 }
 
@@ -77,6 +91,41 @@ describe('signatures', () => {
       [signed('msg_1', '{}', nowMs, `whsec_${randomBytes(32).toString('base64')}`)],
     ];
     for (const [given, body = '{}'] of refused) expect(verifyWebhook(secret, given, body, nowMs)).toBe(false);
+  });
+});
+
+describe('of two secrets, while one is replaced,', () => {
+  const newer = `whsec_${randomBytes(32).toString('base64')}`;
+  const asHeaders = (id: string, signature: string) => ({
+    ...signed(id, '{}'),
+    'webhook-signature': signature,
+  });
+  const timestamp = String(Math.floor(nowMs / 1000));
+
+  test('each signs a message, and each verifies one', () => {
+    const both = signer([newer, secret]);
+    const signature = both.sign({ id: 'msg_1', body: '{}' }, timestamp);
+    expect(signature.split(' ')).toHaveLength(2);
+    for (const key of [newer, secret]) {
+      expect(new Webhook(key).verify('{}', asHeaders('msg_1', signature))).toEqual({});
+      expect(both.verify(signed('msg_1', '{}', nowMs, key), '{}', nowMs)).toBe(true);
+    }
+    expect(both.hidden()).toEqual(expect.arrayContaining([newer, secret, newer.slice(6), secret.slice(6)]));
+  });
+
+  test('a file is read again when a signature is refused, unless it holds no whole secret', () => {
+    const file = fileWith(secret, 'hook');
+    const one = signer([secret], undefined, [file]);
+    const isTaken = () => one.verify(signed('msg_1', '{}', nowMs, newer), '{}', nowMs);
+    for (const broken of ['', 'whsec_', newer.slice(0, 20), `${newer} ${newer}`]) {
+      writeFileSync(file, broken);
+      expect([broken, isTaken(), one.renew()]).toEqual([broken, false, false]);
+    }
+    writeFileSync(file, `${newer}\n`);
+    expect([isTaken(), one.renew()]).toEqual([true, false]);
+    // The one before is no longer taken, and no text shows it.
+    expect(one.verify(signed('msg_1', '{}'), '{}', nowMs)).toBe(false);
+    expect(one.hidden()).toEqual(expect.arrayContaining([secret, newer]));
   });
 });
 
@@ -249,7 +298,11 @@ describe('a message', () => {
   test('that is sent back shows neither link nor secret nor signature', async () => {
     const server = await httpServer(({ headers }, response) => {
       const { 'webhook-signature': signature } = headers;
-      const echoes = [signature, ...secretsOfWebhook({ url: 'https://x.test/', secret }), message.body];
+      const echoes = [
+        signature,
+        ...secretsOfWebhook({ url: 'https://x.test/', secrets: [{ secret }] }),
+        message.body,
+      ];
       const links = [link.replaceAll('/', '\\/'), encodeURIComponent(link), '/b.tar.gz?X-Signature=5ecret'];
       response.writeHead(400);
       response.end(`bad\u0007 ${[...echoes, ...links].join(' ')}`);

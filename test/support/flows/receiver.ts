@@ -34,7 +34,7 @@ export const signatureOf = (link = '') => new URL(link).searchParams.get('X-Sign
 
 /** A bare server in place of a deployment: it answers webhooks as a test says, and calls back when a test says. */
 export async function startReceiver(scene: () => Stage) {
-  const secret = `whsec_${randomBytes(24).toString('base64')}`;
+  let secret = `whsec_${randomBytes(24).toString('base64')}`;
   const received: Received[] = [];
   const taken: Answer = (response) => void response.writeHead(204).end();
   let answer = taken;
@@ -44,10 +44,10 @@ export async function startReceiver(scene: () => Stage) {
     const { 'webhook-id': id = '', 'webhook-signature': signature = '' } = headers;
     const sentMs = Number(headers['webhook-timestamp']) * 1000;
     // The clock of a test may be in another year, so not by `verify`.
-    if (signature !== new Webhook(secret).sign(id, new Date(sentMs), body))
+    if (!signature.split(' ').includes(new Webhook(secret).sign(id, new Date(sentMs), body)))
       return response.writeHead(401).end('forged');
     const { data, askedAt } = JSON.parse(body);
-    scene().world.hidden.add(signature);
+    for (const one of signature.split(' ')) scene().world.hidden.add(one);
     if (data.bundleUrl !== undefined) scene().world.hidden.add(signatureOf(data.bundleUrl));
     const [, update, , renewal] = id.split('_');
     const ofUpdate = received.filter((one) => one.id.includes(`${update}`)).map((one) => one.askedAt);
@@ -59,12 +59,19 @@ export async function startReceiver(scene: () => Stage) {
   const { url, close } = await listenLocally(server);
   return {
     url,
-    secret,
+    get secret() {
+      return secret;
+    },
     received,
     close,
     /** How it answers from now on: with a status and a text, or at all. */
     answers(how: number | Answer, body = '') {
       answer = typeof how === 'number' ? (response) => void response.writeHead(how).end(body) : how;
+    },
+    /** Replaces its secret by another, which it returns. */
+    rotates(next = `whsec_${randomBytes(24).toString('base64')}`) {
+      secret = next;
+      return next;
     },
     /** Forgets what came, and takes what comes. */
     reset() {
@@ -95,6 +102,8 @@ interface DeploymentStage extends Omit<StageOptions, 'bot'> {
   deployments?: string;
   /** Whether production gets links. */
   link?: boolean;
+  /** Where its secrets are. */
+  secret?: string;
   allow?: string;
   /** The address of production's site. */
   siteUrl?: string;
@@ -106,6 +115,7 @@ interface DeploymentStage extends Omit<StageOptions, 'bot'> {
 export async function deploymentStage({
   deployments = '',
   link = false,
+  secret = '{ env: DEPLOY_SECRET }',
   allow = 'deploy: [U0ANA]',
   siteUrl,
   env = {},
@@ -122,7 +132,7 @@ projects:
 ${all}
 allow: { ${allow} }
 `;
-  const webhook = `{ url: ${receiver.url}/hook?tenant=1, secret: { env: DEPLOY_SECRET }, includeLink: ${link} }`;
+  const webhook = `{ url: ${receiver.url}/hook?tenant=1, secret: ${secret}, includeLink: ${link} }`;
   const bot = {
     config: configOf(
       `      production: { webhook: ${webhook}${siteUrl === undefined ? '' : `, url: ${siteUrl}`} }\n${deployments}`,

@@ -24,7 +24,11 @@ const HOUR_MS = 60 * MINUTE_MS;
 const DAY_MS = 24 * HOUR_MS;
 
 const domain = 'docs.acme.com';
-const webhook = { url: 'https://deploy.test/docket', secret: SECRET, includeLink: true };
+const webhook = {
+  url: 'https://deploy.test/docket',
+  secrets: [{ secret: SECRET, name: 'HOOK' }],
+  includeLink: true,
+};
 const github = { apiUrl: 'https://github.test', repository: 'acme/infra', workflow: 'update.yml' };
 const targets: Record<string, Deployment> = {
   production: { name: 'production', webhook },
