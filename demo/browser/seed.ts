@@ -10,7 +10,10 @@ export const DOMAIN = 'docs.acme.com';
 export const PLANS = {
   exportPlan: { durationMs: 10_000, pages: 128 },
   agentPlan: { durationMs: 6000, outcome: 'same_pr' as const, branch: 'agent/quickstart-example' },
-  buildPlan: { queuedMs: 1500, durationMs: 4000 },
+  buildPlan: {
+    ...{ queuedMs: 1500, durationMs: 4000 },
+    filesChanged: { modified: ['guides/quickstart.mdx'], added: ['guides/limits.mdx'] },
+  },
 };
 
 /** Everybody has direct messages with Docket, as if they had met before. */

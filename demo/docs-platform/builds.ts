@@ -10,6 +10,10 @@ export interface BuildPlan {
   logs?: string[];
   /** It stays at work until `finish` or `fail`. */
   hold?: boolean;
+  /** What its last commit changed. */
+  filesChanged?: unknown;
+  /** Addresses of pictures of the result. */
+  screenshots?: { screenshot?: string; screenshotLight?: string; screenshotDark?: string };
   /** Printed as the address of a preview. Default: a page of the stand-in. */
   previewUrl?: string;
 }
@@ -99,7 +103,11 @@ function bodyOf(record: BuildRecord, nowMs: number): Record<string, unknown> {
     status,
     summary: ended ? (record.ended?.summary ?? (ended.logs ? 'The build failed' : 'Deployed')) : '',
     logs: status === 'queued' ? [] : [...LOGS, ...(ended?.logs ?? [])],
-    commit: { sha: '1f0c2e4a9b7d', ref: branch ?? 'main', message: 'Write the quickstart' },
+    commit: {
+      ...{ sha: '1f0c2e4a9b7d', ref: branch ?? 'main', message: 'Write the quickstart' },
+      ...(plan.filesChanged !== undefined && { filesChanged: plan.filesChanged }),
+    },
+    ...(status === 'success' && plan.screenshots),
     source: 'api',
   };
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { readWebAddress } from '../runtime/web-address.ts';
+import { isPublicAddress, readWebAddress } from '../runtime/web-address.ts';
 import {
   cut,
   holdsEmailAddress,
@@ -107,9 +107,34 @@ function toAgentJob({ source, ...job }: z.output<typeof agentFields> & { id?: st
   return { ...job, ...source, status: parseStatus(rawStatus, AGENT_STATUSES), rawStatus };
 }
 
+/** How a commit changed a file, with the fields of the platform. */
+const CHANGES = ['modified', 'added', 'removed'] as const;
+
+const names = optional(z.array(z.unknown()));
+const filesChanged = z.object({ modified: names, added: names, removed: names });
+
+/** The first files of a commit, as people may read their names, and how many there are. */
+export const changedFiles = z.object({
+  files: z.array(z.object({ name: z.string(), how: z.enum(CHANGES) })),
+  count: z.number(),
+});
+
+const MAX_FILES = 3;
+
+function readChanges(read: z.output<typeof filesChanged> = {}): z.infer<typeof changedFiles> | undefined {
+  const all = CHANGES.flatMap((how) => (read[how] ?? []).map((name) => ({ name, how })));
+  const named = all.filter(({ name }) => typeof name === 'string' && name !== '');
+  const files = named.slice(0, MAX_FILES).map(({ name, how }) => ({ name: oneLine(String(name)), how }));
+  const isReadable = files.length > 0 && files.every(({ name }) => name !== '');
+  return isReadable ? { files, count: named.length } : undefined;
+}
+
+/** An address of a picture that Slack may load. */
+const picture = optional(z.string().max(2000).refine(isPublicAddress));
+
 /**
  * A preview or an update of a site. `ended`: skipped, canceled, or in another way; else an unknown status counts as at work.
- * If it failed, `log` has the lines of its log that name the error.
+ * If it failed, `log` has the lines of its log that name the error. `changed` is of its last commit.
  */
 const siteStatus = z
   .object({
@@ -117,12 +142,17 @@ const siteStatus = z
     endedAt: time,
     summary: optional(z.string()),
     logs: optional(z.array(z.unknown())),
+    commit: optional(z.object({ filesChanged: optional(filesChanged) })),
+    screenshot: picture,
+    screenshotLight: picture,
   })
-  .transform(({ status: rawStatus, summary, logs, endedAt }) => {
+  .transform(({ status: rawStatus, summary, logs, endedAt, commit, screenshot, screenshotLight }) => {
     const known = parseStatus(rawStatus, ['queued', 'in_progress', 'success', 'failure']);
     const isOver = endedAt !== undefined || /^(?:cancell?ed|skipped)$/i.test(rawStatus);
     const status = known === 'unknown' && isOver ? 'ended' : known;
-    return { status, rawStatus, log: status === 'failure' ? logExcerpt(logs, summary) : [] };
+    const log = status === 'failure' ? logExcerpt(logs, summary) : [];
+    const changed = readChanges(commit?.filesChanged);
+    return { status, rawStatus, log, changed, picture: screenshotLight ?? screenshot };
   });
 export type SiteStatus = z.infer<typeof siteStatus>;
 

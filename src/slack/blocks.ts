@@ -65,6 +65,8 @@ export interface Layout {
   lines: Line[];
   /** Small print: who, when, ids. */
   small?: Line[];
+  /** A picture under the lines, with what a screen reader says of it. Slack refuses the blocks if it cannot load it. */
+  picture?: { url: string; alt: string } | undefined;
   buttons?: (ButtonParts | false | undefined)[];
   menu?: MenuParts | undefined;
   /** Replaces the spoken lines where the eye sees more, such as a bar: state, subject and number in words. */
@@ -85,7 +87,7 @@ export const message = (lines: Line[], buttons?: Layout['buttons']): Message<Kno
   layout({ lines, ...(buttons && { buttons }) });
 
 /** Returns a message that also has an icon, mentions, small print and a menu. */
-export function layout({ icon, mention = [], menu, text, ...layout }: Layout): Message<KnownBlock> {
+export function layout({ icon, mention = [], picture, menu, text, ...layout }: Layout): Message<KnownBlock> {
   const [lines, small] = [toLines(layout.lines), toLines(layout.small ?? [])];
   const buttons = (layout.buttons ?? []).filter((one) => one !== false && one !== undefined);
   const ids = [...new Set(mention.map(({ id }) => id))].slice(0, MAX_MENTIONS);
@@ -94,6 +96,7 @@ export function layout({ icon, mention = [], menu, text, ...layout }: Layout): M
   // Slack refuses elements without a text.
   const elements = parts.filter((part) => textOfPlain(part) !== '').map(toRichText);
   const blocks: KnownBlock[] = [{ type: 'rich_text', elements: [{ type: 'rich_text_section', elements }] }];
+  if (picture) blocks.push({ type: 'image', image_url: picture.url, alt_text: picture.alt });
   if (small.length > 0) blocks.push(contextBlock(small));
   if (buttons.length > 0 || menu !== undefined) blocks.push(toActions(buttons, menu));
   const [first = [], ...others] = lines;

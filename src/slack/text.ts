@@ -148,6 +148,9 @@ export const countOf = (count: number, thing: string) =>
 /** Returns the facts that are known, with a separator. */
 export const joinFacts = (...facts: (string | undefined)[]) => facts.filter(Boolean).join(' · ');
 
+/** Joins parts, such as `a, b and c`. */
+export const andList = new Intl.ListFormat('en-GB');
+
 /** Joins alternatives, such as `a, b or c`. */
 export const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 

@@ -339,6 +339,96 @@ describe('/docs-site', () => {
     expect(JSON.stringify(message.blocks)).not.toContain('"type":"broadcast"');
   });
 
+  test('says what the last commit changed, of a preview and of an update', async () => {
+    const filesChanged = {
+      added: ['quickstart.mdx'],
+      modified: ['guides/sso.mdx'],
+      removed: ['a', 'b', 'c'],
+    };
+    scene.platform.site.plan({ durationMs: 0, filesChanged });
+    await asks('/docs-site preview main');
+    await until([
+      'took 1 s\nChanged in its last commit: guides/sso.mdx, quickstart.mdx (new) and 3 more\nAnyone',
+    ]);
+    scene.platform.site.plan({ durationMs: 0, filesChanged: { removed: ['old.mdx'] } });
+    await asks('/docs-site update');
+    await until(['@ana Updated · docs.acme.com · took 1 s\nChanged in its last commit: old.mdx (removed)\n']);
+  });
+
+  const picture = 'https://files.acme.com/previews/main.png';
+  const endOf = async (plan: Parameters<typeof scene.platform.site.plan>[0]) => {
+    scene.platform.site.plan({ durationMs: 0, ...plan });
+    await asks('/docs-site preview main');
+    await until(['@ana Preview ready']);
+    return scene.messageWith('@ana Preview ready');
+  };
+
+  test('shows the light picture, with a text for screen readers', async () => {
+    const screenshots = {
+      screenshot: `${picture}2`,
+      screenshotLight: picture,
+      screenshotDark: `${picture}3`,
+    };
+    const { blocks } = await endOf({ screenshots });
+    const image = { type: 'image', image_url: picture, alt_text: 'Screenshot of the preview of main' };
+    expect(blocks).toContainEqual(expect.objectContaining(image));
+    expect(JSON.stringify(blocks)).not.toMatch(/png[23]/);
+  });
+
+  test('comes without the picture that Slack refuses, and with all else', async () => {
+    const refused = { kind: 'answer', status: 200, body: { ok: false, error: 'invalid_blocks' } } as const;
+    scene.slack.wire.order(({ detail }) => JSON.stringify(detail).includes('"image"'), refused, 9);
+    const { blocks } = await endOf({
+      screenshots: { screenshot: picture },
+      filesChanged: { added: ['a.mdx'] },
+    });
+    expect(JSON.stringify(blocks)).not.toContain('"image"');
+    const texts = scene.sees().filter((text) => text.includes('@ana Preview ready'));
+    expect(texts).toEqual([expect.stringMatching(/a\.mdx \(new\)\nAnyone.*\n\[Open preview\]$/)]);
+  });
+
+  test.each([['https://files.acme.com/a.png?X-Signature=5ecret'], ['https://platform.internal/a.png']])(
+    'has no picture from %s',
+    async (screenshotLight) => {
+      const { blocks } = await endOf({ screenshots: { screenshotLight } });
+      expect(JSON.stringify(blocks)).not.toContain('"image"');
+    },
+  );
+
+  test.each([
+    [
+      'names that mention and link',
+      ['<!channel> <@U0BEN> [x](https://evil.example/?token=5ecret)\u202Egnp.mdx'],
+    ],
+    [
+      'names of any length',
+      [`${'x'.repeat(100_000)}.mdx`, ...Array.from({ length: 50_000 }, (_, n) => `${n}`)],
+    ],
+  ])('shows %s as plain text, cut', async (_, added) => {
+    const message = await endOf({ filesChanged: { added } });
+    const read = scene.slack.read(message);
+    expect(read).toContain('Changed in its last commit: ');
+    expect(read.length).toBeLessThan(400);
+    for (const hidden of ['\u202E', '5ecret']) expect(read).not.toContain(hidden);
+    expect(message.text).not.toMatch(/<!channel>|<@U0BEN>/);
+    const small = (message.blocks as { type: string; elements: object[] }[]).find(
+      ({ type }) => type === 'context',
+    );
+    expect(small?.elements).toEqual([expect.objectContaining({ type: 'plain_text', emoji: false })]);
+    expect(scene.notified('ben')).toBe(0);
+  });
+
+  test.each([
+    ['nothing', {}],
+    ['no list', { added: 'a.mdx' }],
+    ['no names', { added: [7, null, ''], modified: [{}] }],
+    ['only invisible names', { added: ['\u200b'] }],
+    ['text', 'a.mdx'],
+  ])('reads the rest of an answer whose changed files are %s', async (_, filesChanged) => {
+    const message = await endOf({ filesChanged });
+    expect(scene.slack.read(message)).not.toContain('Changed');
+  });
+
   test.each([
     ['javascript:alert(1)'],
     ['https://docs.acme.com@evil.example/'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest';
-import { readWebAddress } from '../../src/runtime/web-address.ts';
+import { isPublicAddress, readWebAddress } from '../../src/runtime/web-address.ts';
 
 test.each([
   'https://github.com/acme/docs/pull/1?a=b%20c#d',
@@ -27,4 +27,39 @@ test.each([
   `https://docs.acme.com/${'x'.repeat(9000)}`,
 ])('%.60j is no link', (address) => {
   expect(readWebAddress(address)).toBeUndefined();
+});
+
+test.each([
+  'https://files.acme.com/a b.png',
+  'https://files.acme.com/a.png',
+  'https://x-1.example.co/',
+  'https://bücher.example/a',
+])('a public host, unless its address is none: %s', (address) =>
+  expect(isPublicAddress(address)).toBe(!address.includes(' ')),
+);
+
+test.each([
+  'http://files.acme.com/a.png',
+  'https://files.acme.com:444/a.png',
+  'https://bob@files.acme.com/a.png',
+  'https://files.acme.com/a.png?',
+  'https://files.acme.com/a.png?v=1',
+  'https://files.acme.com/a.png#a',
+  'https://files/a.png',
+  'https://localhost/a.png',
+  'https://a.localhost/a.png',
+  'https://printer.local/a.png',
+  'https://a.internal/a.png',
+  'https://a.LAN/a.png',
+  'https://a.lan./a.png',
+  'https://files.acme.com./a.png',
+  'https://169.254.169.254/latest',
+  'https://2130706433/a.png',
+  'https://0x7f.1/a.png',
+  'https://[::1]/a.png',
+  'https://[2001:db8::1]/a.png',
+  'javascript:alert(1)',
+  `https://${'a.'.repeat(3999)}com/`,
+])('not the address of a public host: %.60s', (address) => {
+  expect(isPublicAddress(address)).toBe(false);
 });

@@ -178,9 +178,9 @@ const builds = definePoll<SiteRun, SiteStatus>({
   get: ({ statusId = '' }, docs, signal) => docs.getSiteStatus({ statusId }, { signal }),
   lost: (run, context) => end(run, { kind: 'lost' }, context),
   gaveUp: (run, afterMs, context) => end(run, { kind: 'gaveUp', afterMs }, context),
-  seen(run, { status, rawStatus, log }, context) {
+  seen(run, { status, rawStatus, log, changed, picture }, context) {
     if (status === 'ended') return end(run, { kind: 'otherwise', status: rawStatus }, context);
-    if (status === 'success') return end(run, { kind: 'done' }, context);
+    if (status === 'success') return end(run, { kind: 'done', changed, picture }, context);
     if (status === 'failure') return end(run, { kind: 'failed', log }, context);
     const shown = status === 'unknown' ? rawStatus : status;
     return pollLater({ ...run, status: shown, pollFailure: undefined }, context);

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { changedFiles } from '../../docs-api/operations.ts';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import type { EventsOf } from '../engine/send-event.ts';
@@ -7,7 +8,12 @@ import { origin, type Person, type VisibleKind } from '../shared/origin.ts';
 
 /** How it ended. `reason` is the platform's own words. */
 const ending = z.discriminatedUnion('kind', [
-  z.object({ kind: z.literal('done') }),
+  /** `changed`: the files of its last commit; `picture`: the address of a picture of the result. */
+  z.object({
+    kind: z.literal('done'),
+    changed: changedFiles.optional(),
+    picture: z.string().optional(),
+  }),
   /** The platform could not build it; `log` has the lines that say why. */
   z.object({ kind: z.literal('failed'), log: z.array(z.string()) }),
   /** It ended in a way of which Docket knows only the platform's word, such as "skipped". */

@@ -8,7 +8,7 @@ import {
   type Part,
 } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
-import { formatDuration, sanitizeUserText, singleLine } from '../../slack/text.ts';
+import { andList, formatCount, formatDuration, sanitizeUserText, singleLine } from '../../slack/text.ts';
 import {
   answeredStart,
   confirmStart,
@@ -50,13 +50,14 @@ export function siteMessages(run: SiteRun): OutboxMessage[] {
   if (ending?.kind === 'noPlace') return [];
   const inThread = thread && { channel: thread.channel, threadTs: thread.threadTs };
   const place = inThread ?? (inDirectMessage ? { user: by.id } : { channel: asked.channel });
-  const below = (name: string, message: Message): OutboxMessage => ({
+  const below = (name: string, message: Message) => ({
     key: `${id}.${name}`,
     place: inThread ?? { under: lineKey(run) },
-    kind: 'ending',
+    kind: 'ending' as const,
     message,
     fallbackRecipient: by.id,
   });
+  const picture = ending && pictureOf(run, ending);
   const isRefused = ending?.kind === 'notStarted' && ending.why === 'permission';
   const kind = state === 'watching' ? 'progress' : 'state';
   const line: OutboxMessage = { key: lineKey(run), place, kind, message: lineMessage(run) };
@@ -67,7 +68,8 @@ export function siteMessages(run: SiteRun): OutboxMessage[] {
   // Only the person reads that they may not.
   if (ending && ending.kind !== 'left')
     messages.push({
-      ...below('end', endingMessage(run, ending)),
+      ...below('end', endingMessage(run, ending, picture)),
+      ...(picture && { fallback: endingMessage(run, ending) }),
       ...(isRefused && { place: { user: by.id } }),
     });
   return messages;
@@ -131,18 +133,41 @@ function lineMessage(run: SiteRun): Message {
   });
 }
 
+/** A picture of the latest work. */
+const pictureOf = (run: SiteRun, ending: SiteEnding) =>
+  ending.kind === 'done' && !run.isOlder && ending.picture !== undefined
+    ? { url: ending.picture, alt: `Screenshot of the ${subject(run)}` }
+    : undefined;
+
+const HOW = { modified: '', added: ' (new)', removed: ' (removed)' };
+
+/** Such as "Changed in its last commit: guides/sso.mdx, quickstart.mdx (new) and 3 more". A path of the site would be a guess. */
+function changedText({ changed }: Extract<SiteEnding, { kind: 'done' }>): string | undefined {
+  if (changed === undefined) return undefined;
+  const { files, count } = changed;
+  const named = files.slice(0, count > files.length ? 2 : undefined);
+  const names = named.map(({ name, how }) => `${sanitizeUserText(name, 80)}${HOW[how]}`);
+  const more = count > names.length ? [`${formatCount(count - names.length)} more`] : [];
+  return `Changed in its last commit: ${andList.format([...names, ...more])}`;
+}
+
 /** Says how it ended, and mentions who asked for it. */
-function endingMessage(run: SiteRun, ending: Exclude<SiteEnding, { kind: 'left' | 'noPlace' }>): Message {
+function endingMessage(
+  run: SiteRun,
+  ending: Exclude<SiteEnding, { kind: 'left' | 'noPlace' }>,
+  picture?: ReturnType<typeof pictureOf>,
+): Message {
   const what = whatOf(run);
   const tryAgain = buttonOf(run, LABELS.tryAgain, siteActions.tryAgain);
   // The first build may still run.
   const anyway = { ...buttonOf(run, LABELS.startAnyway, siteActions.startAgain), confirm: confirmSecond };
-  const ended = (lines: Line[], buttons: (ButtonParts | false)[], small?: Line, fact?: Line) =>
+  const ended = (lines: Line[], buttons: (ButtonParts | false)[], small?: Line, fact?: Line, more?: Line) =>
     layout({
       icon: stateOf(run).icon,
       mention: [run.by],
       lines: [joinParts([headline(run), fact]), ...lines],
-      small: [small],
+      small: [more, small],
+      picture,
       buttons,
     });
   switch (ending.kind) {
@@ -155,7 +180,8 @@ function endingMessage(run: SiteRun, ending: Exclude<SiteEnding, { kind: 'left' 
           'The platform sent no link. Open the preview from its dashboard.',
       ];
       const small = branch !== undefined && hasUrl && 'Anyone who has its address may be able to open it.';
-      return ended(lines, resultButtons(run), small, !isOlder && tookFact(run));
+      const changed = !isOlder && changedText(ending);
+      return ended(lines, resultButtons(run), small, !isOlder && tookFact(run), changed);
     }
     case 'failed': {
       const log = ending.log.map((text): Line => [{ code: singleLine(text) }]);

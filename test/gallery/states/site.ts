@@ -4,7 +4,7 @@ import { runningMessage, siteMessages, stateLine } from '../../../src/jobs/site/
 import { message } from '../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aPreview, aSiteUpdate } from '../../support/jobs/site/builders.ts';
-import { type GalleryState, pick, post } from '../state.ts';
+import { type GalleryState, pick, pickFallback, post } from '../state.ts';
 
 const shown =
   (what: string, part: string, run: typeof aPreview) =>
@@ -35,6 +35,11 @@ const failed: SiteEnding = {
   log: ['Error: unexpected `<Card>` in guides/x.mdx:12', 'docs.json names no page <!here>'],
 };
 const gaveUp: SiteEnding = { kind: 'gaveUp', afterMs: 6 * 3_600_000 };
+const file = (name: string, how: 'modified' | 'added' | 'removed' = 'modified') => ({ name, how });
+const changed = {
+  files: [file('guides/sso.mdx'), file('quickstart.mdx', 'added'), file('old.mdx', 'removed')],
+};
+const picture = 'https://files.acme.example/previews/agent-quickstart.png';
 const by = { id: 'U0BEN', name: 'ben' };
 
 export const siteStates: GalleryState[] = [
@@ -54,6 +59,20 @@ export const siteStates: GalleryState[] = [
   line('left unclear', ended({ kind: 'left' })),
   end('ready', ended(done)),
   end('ready, without an address', ended(done, { previewUrl: undefined })),
+  end('ready, with what changed', ended({ kind: 'done', changed: { ...changed, count: 5 } })),
+  end(
+    'ready, with what changed, of hostile names',
+    ended({
+      kind: 'done',
+      changed: { files: [file('<!channel> [x](https://evil.example) *b*.mdx'), file('שלום.mdx')], count: 2 },
+    }),
+  ),
+  end('ready, with a picture', ended({ kind: 'done', changed: { ...changed, count: 3 }, picture })),
+  post(
+    'site/preview ending/ready, with a picture that Slack refuses',
+    pickFallback(siteMessages, aPreview(ended({ kind: 'done', picture })), 'end'),
+  ),
+  end('older than the last round, with a picture', ended({ kind: 'done', picture }, { isOlder: true })),
   end('older than the last round', ended(done, { isOlder: true })),
   end('failed', ended(failed)),
   end('failed without a log', ended({ kind: 'failed', log: [] })),
@@ -72,6 +91,10 @@ export const siteStates: GalleryState[] = [
   updateLine('in direct messages', { inDirectMessage: true }),
   updateLine('of a project', { domain: undefined, project: 'acme' }),
   updateEnd('updated', ended(done)),
+  updateEnd(
+    'updated, with a picture',
+    ended({ kind: 'done', changed: { ...changed, count: 12_480 }, picture }),
+  ),
   updateEnd('updated, without a domain', ended(done, { domain: undefined })),
   updateEnd('failed', ended(failed)),
   updateEnd('not supported', notStarted('unsupported')),
