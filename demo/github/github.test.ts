@@ -145,3 +145,15 @@ test('a second attempt takes the place of the first', async () => {
   clock.ms += 5000;
   expect(await read()).toMatchObject({ conclusion: 'success', created_at: '2026-09-21T12:00:00Z' });
 });
+
+test('a run waits for an approval between its queue and its work', async () => {
+  const { github, clock, dispatch, call } = standIn();
+  github.plan({ queuedMs: 1000, waitsMs: 2000, durationMs: 3000 });
+  const { body } = await dispatch({ return_run_details: true });
+  const seen: unknown[] = [];
+  for (const ms of [0, 1000, 2000, 3000]) {
+    clock.ms += ms;
+    seen.push((await call(new URL(body.run_url).pathname)).body.status);
+  }
+  expect(seen).toEqual(['queued', 'waiting', 'in_progress', 'completed']);
+});

@@ -16,6 +16,8 @@ interface Workflow {
 interface RunPlan {
   /** Default 0. */
   queuedMs?: number;
+  /** How long it then waits for somebody who approves its environment. Default 0. */
+  waitsMs?: number;
   /** From its start to its end. Default 1000. */
   durationMs?: number;
   conclusion?: 'success' | 'failure' | 'cancelled' | 'skipped' | 'timed_out';
@@ -246,13 +248,15 @@ function runBody({ id, repository, workflow, event, title, attempts }: Run, nowM
   const [{ atMs: createdMs } = { atMs: 0 }] = attempts;
   const { atMs, plan } = attempts.at(-1) ?? { atMs: 0, plan: {} };
   const startMs = atMs + (plan.queuedMs ?? 0);
-  const isCompleted = nowMs >= startMs + (plan.durationMs ?? 1000);
+  const approvedMs = startMs + (plan.waitsMs ?? 0);
+  const isCompleted = nowMs >= approvedMs + (plan.durationMs ?? 1000);
+  const running = nowMs < startMs ? 'queued' : nowMs < approvedMs ? 'waiting' : 'in_progress';
   return {
     id,
     path: `.github/workflows/${workflow}`,
     display_title: title,
     event,
-    status: isCompleted ? 'completed' : nowMs >= startMs ? 'in_progress' : 'queued',
+    status: isCompleted ? 'completed' : running,
     conclusion: isCompleted ? (plan.conclusion ?? 'success') : null,
     url: `${origin}/repos/${repository}/actions/runs/${id}`,
     html_url: `https://github.com/${repository}/actions/runs/${id}`,

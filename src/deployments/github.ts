@@ -59,10 +59,14 @@ const dispatchedSchema = z.object({ workflow_run_id: runId.optional().catch(unde
 /** Ends of a workflow that are no failures: somebody stopped it, or a condition in it did. */
 export const STOPPED = ['cancelled', 'skipped'];
 
-/** A run of a workflow. `conclusion` is set once it has ended. */
+/** A run of a workflow. `conclusion` is set once it has ended. `waits`: for an approval of an environment. */
 const runSchema = z
-  .object({ id: runId, conclusion: z.string().max(40).nullish() })
-  .transform(({ id, conclusion }) => ({ id, conclusion: conclusion ?? undefined }));
+  .object({ id: runId, conclusion: z.string().max(40).nullish(), status: z.unknown() })
+  .transform(({ id, conclusion, status }) => ({
+    id,
+    conclusion: conclusion ?? undefined,
+    waits: status === 'waiting' ? (true as const) : undefined,
+  }));
 
 /** The host of the pages has no `api.` before it. On GitHub Enterprise Server, it is the same one. */
 const HOST_OF_API = /^(https:\/\/)api\.(?=github\.com$|[\w-]+\.ghe\.com$)/;

@@ -331,6 +331,62 @@ describe('a workflow', async () => {
     },
   );
 
+  describe('that waits for an approval', () => {
+    const HOUR_MS = 60 * MINUTE_MS;
+    const WAITS = `🕒 Sent to staging · its workflow waits for an approval on GitHub · ${site}`;
+    async function waits(waitsMs: number, durationMs = MINUTE_MS) {
+      github.plan({ waitsMs, durationMs });
+      await deploys('v1', '', 'staging');
+      await until([`${WAITS}\nTIME · Requested by ana\n[Open run] [Check now] [Deploy again]`]);
+      return calls(READ);
+    }
+
+    test('says so without a mention, is read ever more slowly, and its end mentions who asked', async () => {
+      const before = await waits(3 * DAY_MS, 4 * HOUR_MS);
+      expect(notified('ana')).toBe(1);
+      await later(HOUR_MS);
+      await later(7 * MINUTE_MS);
+      await later(2 * DAY_MS);
+      const half = calls(READ);
+      for (const minutes of [30, 30, 30, 30]) await later(minutes * MINUTE_MS);
+      expect(calls(READ) - half).toBeLessThanOrEqual(3);
+      expect(half).toBeGreaterThan(before);
+      expect(sees().join('\n')).toContain(WAITS);
+      await later(DAY_MS);
+      await until([`Sent to staging · its workflow runs · ${site}`]);
+      expect(notified('ana')).toBe(1);
+      await later(HOUR_MS);
+      await until([`${SUCCEEDED} · ${site}`]);
+      expect(notified('ana')).toBe(2);
+      expect((await audit()).filter((line) => line.includes('workflow: '))).toEqual(
+        ['waits', 'runs', 'success'].map((word) => `ana deployment staging · ${site} → workflow: ${word}`),
+      );
+    });
+
+    test('is read at once after [Check now], which anybody may click', async () => {
+      await waits(2 * HOUR_MS);
+      await later(HOUR_MS);
+      await later(59 * MINUTE_MS);
+      await later(3 * MINUTE_MS);
+      await clicks('ben', WAITS, 'Check now');
+      await until([`${SUCCEEDED} · ${site}`]);
+    });
+
+    test('is watched for 30 days, and then no more', async () => {
+      await waits(40 * DAY_MS);
+      for (const days of [10, 10, 9]) await later(days * DAY_MS);
+      expect(notified('ana')).toBe(1);
+      await later(DAY_MS - 30 * MINUTE_MS);
+      await until([
+        `🕒 @ana Sent to staging · its workflow waits for an approval on GitHub · ${site}\nTIME · Requested by ana · I don't watch it any more\n[Open run] [Check now]`,
+      ]);
+      const before = calls(READ);
+      await later(6 * HOUR_MS);
+      expect(calls(READ)).toBe(before);
+      expect(notified('ana')).toBe(2);
+    });
+  });
+
   test('that failed is read hourly for a day', async () => {
     github.plan({ durationMs: 100, conclusion: 'failure' });
     await deploys('v1', '', 'staging');

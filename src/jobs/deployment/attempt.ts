@@ -70,6 +70,8 @@ export const attempt = z.object({
       id: z.number(),
       url: z.string(),
       conclusion: z.string().optional(),
+      /** It waits for an approval on GitHub. */
+      waits: z.literal(true).optional(),
       /** Why its result cannot be read. */
       unclear: z.string().optional(),
       /** Until then it is read. */

@@ -466,10 +466,16 @@ async function keepCurrent(run: UpdateRun, context: JobContext): Result {
   return save(advance(run, { state: 'linking', renewal: renewal + 1, renewAtMs: undefined }, now()));
 }
 
+/** How long an approval is waited for: as long as GitHub waits, but not longer than the record lives. */
+const APPROVAL_MS = RENEW_MS - HOUR_MS;
+
 /** Consecutive final answers after which the result of a workflow stays unclear. */
 const UNCLEAR_AFTER = 3;
 
-/** Reads the run of the workflow. If it ends without success, hourly for a day: somebody may run it again. */
+/**
+ * Reads the run of the workflow. If it ends without success, hourly for a day: somebody may run it again. While it waits for
+ * an approval, ever more slowly, at last hourly.
+ */
 async function pollWorkflow(
   run: UpdateRun,
   workflow: NonNullable<UpdateRun['workflow']>,
@@ -479,22 +485,30 @@ async function pollWorkflow(
   const target = context.deployment(run.project, run.deployment);
   if (target?.kind !== 'github') return idle;
   if (now() < run.nextTryAtMs) return wait(run.nextTryAtMs - now());
-  const pollMs = nextPollMs({ startedAtMs: run.sinceMs }, now(), timing, random());
+  const since = { startedAtMs: run.sinceMs };
+  const pollMs = nextPollMs(since, now(), timing, random());
   try {
-    const { conclusion, ...read } = await target.getRun(workflow.id);
+    const { conclusion, ...found } = await target.getRun(workflow.id);
     // While a further attempt runs, the end of the one before is shown.
-    if (conclusion === undefined && workflow.unclear === undefined)
-      return wait(workflow.conclusion === undefined ? pollMs : Math.max(pollMs, MINUTE_MS));
-    const isSame = conclusion === workflow.conclusion;
-    const inMs = conclusion === undefined ? pollMs : HOUR_MS;
-    const untilMs = isSame ? workflow.untilMs : conclusion === 'success' ? 0 : now() + DAY_MS;
+    if (conclusion === undefined && workflow.conclusion !== undefined)
+      return wait(Math.max(pollMs, MINUTE_MS));
+    const { waits } = found;
+    const waitMs = waits ? nextPollMs(since, now(), { ...timing, pollMaxMs: HOUR_MS }, random()) : pollMs;
+    const isSame = conclusion === workflow.conclusion && waits === workflow.waits;
+    // The time of the next look at an approval is saved, so that no other wake looks sooner.
+    if (conclusion === undefined && isSame && !waits && workflow.unclear === undefined) return wait(pollMs);
+    const inMs = conclusion === undefined ? waitMs : HOUR_MS;
+    const endMs =
+      conclusion !== undefined ? now() + DAY_MS : waits ? run.attemptAtMs + APPROVAL_MS : now() + WATCH_MS;
+    const untilMs = isSame ? workflow.untilMs : conclusion === 'success' ? 0 : endMs;
     const next = {
       ...run,
       failures: 0,
       nextTryAtMs: now() + inMs,
-      workflow: { ...read, conclusion, untilMs },
+      workflow: { ...found, conclusion, untilMs },
     };
-    return save(next, isSame ? { inMs } : { audit: `workflow: ${conclusion ?? 'runs'}` });
+    const audit = `workflow: ${conclusion ?? (waits ? 'waits' : 'runs')}`;
+    return save(next, isSame ? { inMs } : { audit });
   } catch (error) {
     if (!(error instanceof GithubError)) throw error;
     log.info({ run: run.id, err: error }, 'the run of a workflow cannot be read');
@@ -503,7 +517,7 @@ async function pollWorkflow(
     const inMs = Math.max(pollMs, retryAfterMs, retryable ? 0 : MINUTE_MS);
     if (failures < UNCLEAR_AFTER) return save({ ...run, failures, nextTryAtMs: now() + inMs }, { inMs });
     const unclear = workflow.conclusion === undefined ? text || reason : undefined;
-    const next = { ...run, failures: 0, workflow: { ...workflow, unclear, untilMs: 0 } };
+    const next = { ...run, failures: 0, workflow: { ...workflow, unclear, waits: undefined, untilMs: 0 } };
     return save(next, { audit: 'workflow: unclear' });
   }
 }

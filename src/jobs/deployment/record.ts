@@ -176,7 +176,9 @@ const REPORT_MS = 10 * 60_000;
 /** Returns when nobody waits for an outcome of the present attempt any more. */
 export function outcomeDueMs({ notifiedAtMs = Infinity, outcome, workflow }: UpdateRun): number {
   const isKnown = outcome ?? workflow?.conclusion ?? workflow?.unclear;
-  return isKnown !== undefined ? 0 : notifiedAtMs + (workflow ? WATCH_MS : REPORT_MS);
+  if (isKnown !== undefined) return 0;
+  // While it waits for an approval, nobody has to hear of it.
+  return workflow?.untilMs ?? notifiedAtMs + (workflow ? WATCH_MS : REPORT_MS);
 }
 
 const SHOWN = attempt.shape.shows.options;
@@ -296,9 +298,9 @@ export const setNotified = (run: UpdateRun, nowMs: number, changes: Partial<Upda
   earlier: undefined,
 });
 
-/** Whether the run of a workflow is worth another look: it has ended without success, or could not be read. */
-export const canRecheck = ({ conclusion, unclear }: NonNullable<UpdateRun['workflow']>) =>
-  (conclusion ?? unclear ?? 'success') !== 'success';
+/** Whether the run of a workflow is worth another look: it waits, has ended without success, or could not be read. */
+export const canRecheck = ({ conclusion, unclear, waits }: NonNullable<UpdateRun['workflow']>) =>
+  waits === true || (conclusion ?? unclear ?? 'success') !== 'success';
 
 /** Returns the run whose workflow is read at once; undefined if there is nothing to read. */
 export function recheck(run: UpdateRun, nowMs: number): UpdateRun | undefined {

@@ -163,6 +163,7 @@ function factOf(run: UpdateState): Fact {
   if (workflow?.unclear !== undefined) return sent('❔', " · its workflow's result is unclear");
   if (isStopped(run)) return word('➖', `The workflow for ${name} was ${workflow?.conclusion}`);
   if (workflow?.conclusion !== undefined) return sent('📨', ' · its workflow succeeded');
+  if (workflow?.waits) return sent('🕒', ' · its workflow waits for an approval on GitHub');
   return sent('📨', workflow ? ' · its workflow runs' : '');
 }
 
@@ -192,6 +193,7 @@ function updateMessage(run: UpdateRun): Message {
   const isFailed = isInTrouble(shown);
   const waits = notifiedAtMs === undefined && !ending && failures >= FAILURE_SHOWN_AFTER;
   const watched = isThere ? workflow : undefined;
+  const isOpen = watched !== undefined && canRecheck(watched);
   const isAgain = shown === run && earlier !== run;
   return layout({
     icon: fact.icon,
@@ -211,6 +213,7 @@ function updateMessage(run: UpdateRun): Message {
           !outcome &&
           !watched &&
           `${nameOf(run)} hasn't confirmed that it's live${run.shows === 'line' ? '' : ', so look at the site'}`,
+        watched?.waits && run.shows !== 'line' && "I don't watch it any more",
         ending?.kind === 'refused' && ending.status !== undefined && `HTTP ${ending.status}`,
         ending?.kind === 'gaveUp' && `last answer: ${sanitizeUserText(ending.reason, 100)}`,
         ending?.kind === 'broken' && `ref ${ending.ref}`,
@@ -223,12 +226,13 @@ function updateMessage(run: UpdateRun): Message {
       isFailed && { ...buttonOf(run, LABELS.tryAgain, deploymentActions.again), style: 'primary' },
       isThere &&
         !isFailed &&
+        !isOpen &&
         run.siteUrl !== undefined && {
           ...buttonOf(run, 'Open site', deploymentActions.openSite),
           url: run.siteUrl,
         },
       watched && { ...buttonOf(run, LABELS.openRun, deploymentActions.openRun), url: watched.url },
-      watched && canRecheck(watched) && buttonOf(run, LABELS.checkNow, deploymentActions.check),
+      isOpen && buttonOf(run, LABELS.checkNow, deploymentActions.check),
       isThere && !isFailed && deployAgain(run),
     ],
   });

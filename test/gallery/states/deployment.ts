@@ -65,6 +65,8 @@ export const deploymentStates: GalleryState[] = [
   shown('could not use it, without a reason', outcome('failed')),
   shown('could not use it, the version before stays', { ...outcome('failed'), replaces }),
   shown('workflow runs', workflow({})),
+  shown('workflow waits for an approval', { ...workflow({ waits: true, untilMs: NOW_MS + 9e8 }), siteUrl }),
+  shown('workflow waited for an approval for 30 days', workflow({ waits: true, untilMs: NOW_MS })),
   shown('workflow succeeded', { ...workflow({ conclusion: 'success' }), siteUrl }),
   shown('workflow failed', workflow({ conclusion: 'failure' })),
   shown('workflow timed out', workflow({ conclusion: 'timed_out' })),

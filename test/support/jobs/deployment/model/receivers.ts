@@ -52,7 +52,7 @@ export function createReceiver(name: string, engine: Engine, tell: (id: string, 
   const one = <T>(of: readonly T[]) => of[Math.floor(random() * of.length)] as T;
   const taken: Taken[] = [];
   const messages = new Map<string, string>();
-  const runs: { endsMs: number; conclusion: string }[] = [];
+  const runs: { approvedMs: number; endsMs: number; conclusion: string }[] = [];
   /** The ends of the latest links that are confirmed, and versions of which Docket may stop sending links. */
   const links = new Map<string, number>();
   const refusedRenewals = new Set<string>();
@@ -152,9 +152,10 @@ export function createReceiver(name: string, engine: Engine, tell: (id: string, 
     const isGithub = url.includes('github');
     if (body === undefined) {
       const id = Number(url.split('/').at(-1));
-      const { endsMs = Infinity, conclusion: result } = runs[id - 1] ?? {};
+      const { approvedMs = 0, endsMs = Infinity, conclusion: result } = runs[id - 1] ?? {};
       const conclusion = endsMs <= now() ? result : null;
-      const run = { id, html_url: `https://github.test/${id}`, status: 'completed', conclusion };
+      const status = conclusion ? 'completed' : approvedMs > now() ? 'waiting' : 'in_progress';
+      const run = { id, html_url: `https://github.test/${id}`, status, conclusion };
       return { answer: answer(200, run) };
     }
     let found: Taken | undefined;
@@ -163,7 +164,9 @@ export function createReceiver(name: string, engine: Engine, tell: (id: string, 
       const { inputs } = JSON.parse(body);
       version = inputs.version;
       if (mode.takes) {
-        runs.push({ endsMs: now() + random() * 120_000, conclusion: one(['success', 'success', 'failure']) });
+        const approvedMs = now() + one([0, 0, random() * 40 * 86_400_000]);
+        const conclusion = one(['success', 'success', 'failure']);
+        runs.push({ approvedMs, endsMs: approvedMs + random() * 120_000, conclusion });
         found = take(version, {});
       }
     } else {
