@@ -517,6 +517,49 @@ allow: { deploy: [U0ANA], admin: [U0BEN] }
     expect(scene.notified('ana')).toBe(1);
   });
 
+  test('mentions the owner at the first of several failures, and once when it works again', async () => {
+    clock = scene.world.now;
+    deployment.docketUrl = `http://127.0.0.1:${scene.world.bots.at(-1)?.port}`;
+    const weeks = Math.ceil((scene.world.now() - MONDAY) / WEEK);
+    const dayMs = (day: number) => MONDAY + weeks * WEEK + day * DAY + 2 * HOUR + 1000;
+    await scene.world.jumpTo(MONDAY + weeks * WEEK);
+    await asks('/docs-export schedule');
+    await person('ana').submits({ Version: 'v-{date}', [field]: ['production'], 'Time zone': 'UTC' });
+    await until([ACTIVE]);
+    const versionOf = (day: number) => `v-${new Date(dayMs(day)).toISOString().slice(0, 10)}`;
+    const endsOn = async (day: number, line: string) => {
+      const version = versionOf(day);
+      await scene.world.jumpTo(dayMs(day));
+      const isEnding = (text: string) =>
+        text.includes(` ${version} · `) && text.includes(`\n${line}\nScheduled`);
+      await scene.slack.until(() => scene.sees().some(isEnding), undefined, version);
+      await until([`${line}\nNext: TIME`]);
+      return version;
+    };
+    const posts = (part: string) => scene.sees().filter((text) => text.includes(part));
+    const refuses = (day: number) =>
+      deployment.wire.order(({ detail }) => JSON.stringify(detail).includes(versionOf(day)), {
+        ...{ kind: 'answer', status: 422, text: 'checksum differs' },
+      });
+    for (const day of [0, 1, 2]) {
+      refuses(day);
+      await endsOn(day, '❌ Not deployed to production');
+      await until(['❌ @ana Not deployed to production']);
+      expect([day, posts('@ana').length, scene.notified('ana')]).toEqual([day, 1, 1]);
+    }
+    const version = await endsOn(3, '✅ Live on production since TIME');
+    await until([
+      `✅ @ana Live on production · docs.acme.com ${version}\nDeploying to production works again.\nsince TIME · On schedule, for ana`,
+    ]);
+    expect(scene.notified('ana')).toBe(2);
+    await endsOn(4, '✅ Live on production since TIME');
+    expect(posts('@ana')).toHaveLength(2);
+    expect(scene.notified('ana')).toBe(2);
+    refuses(5);
+    await endsOn(5, '❌ Not deployed to production');
+    await scene.slack.until(() => scene.notified('ana') === 3);
+  });
+
   /** A schedule is due while an export of a person in another channel is unclear, so it joins that one. */
   async function joins(who: 'ana' | 'ben', version: string) {
     clock = scene.world.now;

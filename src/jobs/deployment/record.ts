@@ -40,6 +40,11 @@ export const updateRun = runBase.extend({
   earlier: attempt.optional(),
   /** The name of the attempt that was asked for before this one: its question ends when the deployment takes this one. */
   overtakes: z.string().optional(),
+  /**
+   * On a schedule, what a message has to say. `failure`: the attempt before failed, so another failure is no news.
+   * `recovered`: this one then succeeded.
+   */
+  follows: z.enum(['failure', 'recovered']).optional(),
   /** The name of the attempt that the deployment has, as far as its last step knew. */
   has: z.string().optional(),
   /** Counts the changes of the fact that the messages of its export and of its schedule show. */
@@ -161,6 +166,19 @@ export function isInTrouble({ ending, newer, notifiedAtMs, outcome, ...run }: Up
   return outcome ? outcome.state === 'failed' : hasFailedWorkflow(run);
 }
 
+/** Whether the deployment has this export, as far as anybody says. */
+const hasSucceeded = ({ notifiedAtMs, ending, outcome, workflow }: UpdateRun) =>
+  notifiedAtMs !== undefined &&
+  !ending &&
+  (outcome ? outcome.state === 'live' : !workflow || workflow.conclusion === 'success');
+
+/** Returns what an update on a schedule follows: `before` was asked for before it. */
+export function followsOf({ schedule }: UpdateRun, before: UpdateRun | undefined): UpdateRun['follows'] {
+  if (schedule === undefined || before?.schedule !== schedule || hasSucceeded(before)) return undefined;
+  // Also if the one before ended without a result.
+  return isInTrouble(before) || before.follows === 'failure' ? 'failure' : undefined;
+}
+
 /** Returns the attempt whose trouble everybody sees: above all, a site without a fresh link. */
 const troubledAttempt = (run: UpdateRun): UpdateRun | undefined =>
   [run.state === 'ended' && run.earlier?.ending ? earlierOf(run) : undefined, run].find(
@@ -189,7 +207,14 @@ export function withMessage(run: UpdateRun, nowMs: number): UpdateRun {
   const shows =
     run.state === 'unknown' ? 'question' : troubledAttempt(run) ? 'trouble' : isSent ? 'end' : 'line';
   const isLater = SHOWN.indexOf(shows) > SHOWN.indexOf(run.shows);
-  return isLater ? { ...run, shows, replacedKey: messageKey(run) } : run;
+  const isRecovered = run.follows === 'failure' && isSent && hasSucceeded(run);
+  return {
+    ...run,
+    ...(isRecovered && { follows: 'recovered' }),
+    // Somebody answers, and reads what came of it.
+    ...(shows === 'question' && { follows: undefined }),
+    ...(isLater && { shows, replacedKey: messageKey(run) }),
+  };
 }
 
 /** Returns the key of the message that shows an update. */

@@ -91,16 +91,23 @@ const deployAgain = (run: UpdateRun): ButtonParts => ({
   confirm: confirmDeploy(run, nameOf(run)),
 });
 
+/** The messages of a first attempt on a schedule that are not posted, because they have no news. */
+const QUIET = {
+  news: /\.(?:line|end)\.1$/,
+  failure: /\.(?:line|end|trouble)\.1$/,
+  recovered: /\.line\.1$/,
+};
+
 /**
  * Returns every message of an update in its present form: one shows its state, the one before is deleted. On a schedule, the
- * export's message shows the state, until something needs a person.
+ * export's message shows the state, until something needs a person, or works again.
  */
 export function updateMessages(run: UpdateRun): OutboxMessage[] {
   const { under, by, shows, ending, replacedKey } = run;
   const place = { under };
   const own = { place, fallbackRecipient: by.id };
   const messages: OutboxMessage[] = [];
-  const isQuiet = (key: string) => run.schedule !== undefined && /\.(?:line|end)\.1$/.test(key);
+  const isQuiet = (key: string) => run.schedule !== undefined && QUIET[run.follows ?? 'news'].test(key);
   const key = messageKey(run);
   if (!isQuiet(key))
     messages.push({ ...own, key, kind: shows === 'line' ? 'state' : 'ending', message: updateMessage(run) });
@@ -201,6 +208,7 @@ function updateMessage(run: UpdateRun): Message {
     lines: [
       firstLine(isAgain ? { ...fact, label: `Not deployed to ${nameOf(run)} again` } : fact, run),
       waits && waitsText(shown),
+      run.follows === 'recovered' && isThere && !isFailed && `Deploying to ${nameOf(run)} works again.`,
       ...(isFailed || watched?.unclear ? reasonLines(shown) : []),
     ],
     small: [

@@ -61,6 +61,11 @@ export const deploymentStates: GalleryState[] = [
   shown('sent, without a domain', { ...notified, domain: '', version: undefined }),
   shown('live', { ...outcome('live'), siteUrl }),
   shown('live again after trouble on a schedule', { ...outcome('live'), schedule: 's1', shows: 'trouble' }),
+  shown('live again on a schedule, after other exports', {
+    ...outcome('live'),
+    schedule: 's1',
+    follows: 'failure',
+  }),
   shown('could not use it', outcome('failed', 'No space left on device')),
   shown('could not use it, without a reason', outcome('failed')),
   shown('could not use it, the version before stays', { ...outcome('failed'), replaces }),

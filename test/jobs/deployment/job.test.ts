@@ -7,11 +7,13 @@ import type { DocsApi } from '../../../src/docs-api/client.ts';
 import { updateJob } from '../../../src/jobs/deployment/job.ts';
 import {
   attemptName,
+  followsOf,
   latestAlias,
   takenAlias,
   type UpdateRun,
   updateRun,
   updateTransitions,
+  withMessage,
 } from '../../../src/jobs/deployment/record.ts';
 import { updateMessages } from '../../../src/jobs/deployment/view.ts';
 import type { JobContext } from '../../../src/jobs/engine/context.ts';
@@ -518,4 +520,58 @@ test('a schedule is due if its message changes, not at each step of a month of f
   clock.ms = NOW_MS;
   expect((await context.store.runs.load(first.id, updateRun))?.renewal).toBe(2);
   expect(await wakes()).toBe(shown);
+});
+
+describe('on a schedule, after a failure', () => {
+  const link = 'https://github.example/acme/infra/actions/runs/1';
+  const sent: Partial<UpdateRun> = { state: 'notified', notifiedAtMs: NOW_MS, schedule: 's1' };
+  const ran = (conclusion: string) => anUpdate({ ...sent, workflow: { id: 1, url: link, conclusion } });
+  const refused = { state: 'ended', ending: { kind: 'refused', status: 422, text: '' } } as const;
+  const shownOf = (run: UpdateRun) => {
+    const shown = withMessage(run, NOW_MS + 24 * 60 * MINUTE_MS);
+    return { shown, keys: updateMessages(shown).map(({ key }) => key.slice(run.id.length + 1)) };
+  };
+
+  test.each<[string, UpdateRun['follows'], UpdateRun]>([
+    ['a workflow that failed', 'failure', ran('failure')],
+    ['a refusal', 'failure', anUpdate({ ...sent, notifiedAtMs: undefined, ...refused })],
+    ['a link that could not be renewed', 'failure', anUpdate({ ...sent, ...refused })],
+    ['a stop after a failure', 'failure', { ...ran('cancelled'), follows: 'failure' }],
+    ['a wait after a failure', 'failure', anUpdate({ schedule: 's1', follows: 'failure' })],
+    ['a stop', undefined, ran('cancelled')],
+    ['a success', undefined, ran('success')],
+    ['a success after a failure', undefined, { ...ran('success'), follows: 'recovered' }],
+    ['a failure of another schedule', undefined, { ...ran('failure'), schedule: 's2' }],
+    ['a failure of a person', undefined, { ...ran('failure'), schedule: undefined }],
+    ['what nobody knows any more', undefined, undefined as never],
+  ])('%s is followed by %s', (_, follows, before) => {
+    expect(followsOf(anUpdate({ schedule: 's1' }), before)).toBe(follows);
+    expect(followsOf(anUpdate(), before)).toBeUndefined();
+  });
+
+  test('a further one posts nothing; a run that succeeds then, in a second attempt on GitHub, is posted', () => {
+    const quiet = shownOf({ ...ran('failure'), follows: 'failure' });
+    expect(quiet).toMatchObject({ keys: [], shown: { shows: 'trouble', follows: 'failure' } });
+    const { workflow } = ran('success');
+    const again = shownOf({ ...quiet.shown, workflow });
+    expect(again).toMatchObject({ keys: ['trouble.1'], shown: { follows: 'recovered' } });
+    expect(updateMessages(again.shown)[0]?.message.text).toContain('works again');
+  });
+
+  test('a report of a failure after the success is the first one again', () => {
+    const live = shownOf(anUpdate({ ...sent, follows: 'failure' }));
+    expect(live).toMatchObject({ keys: ['end.1'], shown: { follows: 'recovered' } });
+    const outcome = { state: 'failed' as const, atMs: NOW_MS };
+    expect(shownOf({ ...live.shown, outcome }).keys).toEqual(['trouble.1', 'end.1']);
+  });
+
+  test.each(['cancelled', 'skipped'])('a run that was %s is no success', (conclusion) => {
+    expect(shownOf({ ...ran(conclusion), follows: 'failure' })).toMatchObject({ keys: [] });
+  });
+
+  test('a question is asked, and what came of it is posted', () => {
+    const asked = shownOf(anUpdate({ schedule: 's1', state: 'unknown', follows: 'failure' }));
+    expect(asked.keys).toEqual(['question.1']);
+    expect(shownOf({ ...asked.shown, ...ran('failure') }).keys).toContain('trouble.1');
+  });
 });
