@@ -19,7 +19,7 @@ export const WEBHOOK_SECRET = /^whsec_[A-Za-z0-9+/]{32,86}={0,2}$/;
 type Headers = Record<string, string | string[] | undefined>;
 
 /** Signs the messages of a webhook, and verifies those that come back. */
-export type Signer = ReturnType<typeof createSigner>;
+type Signer = ReturnType<typeof createSigner>;
 
 /** Returns the signer of a webhook. `onNew` gets the parts of a secret that was read again, which no log may contain. */
 export function createSigner({ url, secrets }: Webhook, onNew?: (hidden: string[]) => void) {

@@ -2,7 +2,15 @@ import { cantText, type Permission } from '../../permissions.ts';
 import { readWebAddress } from '../../runtime/web-address.ts';
 import { layout, type Message, message, type Part } from '../../slack/blocks.ts';
 import { SLACK_LIMITS } from '../../slack/limits.ts';
-import { bidiIsolate, countOf, cut, formatCount, sanitizeUserText, singleLine } from '../../slack/text.ts';
+import {
+  andList,
+  bidiIsolate,
+  countOf,
+  cut,
+  formatCount,
+  sanitizeUserText,
+  singleLine,
+} from '../../slack/text.ts';
 import type { RateLimit, RateLimitUsage } from '../../store/rate-limit.ts';
 
 /** The state of work, with the emoji that means the same in every message. */
@@ -95,7 +103,7 @@ export function workWaitsText(work: readonly { count: number; what: string }[]):
   if (work.length === 0) return '';
   const texts = work.map(({ count, what }) => countOf(count, what));
   const isOne = work.length === 1 && work[0]?.count === 1;
-  return `${new Intl.ListFormat('en-GB').format(texts)} ${isOne ? 'waits' : 'wait'}`;
+  return `${andList.format(texts)} ${isOne ? 'waits' : 'wait'}`;
 }
 
 export const waitingCountText = (waiting: number): string =>
