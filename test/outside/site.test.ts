@@ -209,7 +209,7 @@ describe('/docs-site', () => {
     await asks('/docs-site update');
     await until(['Updated · docs.acme.com']);
     await clicks('ben', 'Updated · docs.acme.com', 'Export it');
-    await until(['Exporting']);
+    await until(['42%']);
     await clicks('ana', 'Updated · docs.acme.com', 'Export it');
     expect(scene.toldLast('ana')).toContain('docs.acme.com is already being exported: 42%, requested by ben');
     expect(scene.platform.starts).toHaveLength(1);
