@@ -52,7 +52,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
   const docsApis = createDocsApis(settings, parts, watchKey);
   const sender = createSender(settings.proxies, timing.deploymentCallMs, stopping);
   closers.add(() => withTimeout(CLOSE_MS, sender.close()));
-  const { limits, links: linksTo, context: backgroundMode } = settings;
+  const { limits, links: linksTo, context: backgroundMode, whileWorking } = settings;
   const calls = createCallOnce(redis, {
     marginMs: timing.callMarginMs,
     didNotHappen: (error) =>
@@ -124,7 +124,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
         expires: (token) => void tokens.set(token.variable, token),
         ended: troubles.ended,
       }),
-      settings: { projects, limits, linksTo, backgroundMode },
+      settings: { projects, limits, linksTo, backgroundMode, whileWorking },
       slack: {
         ...slack,
         channel: createChannels(slack, rateLimiter, teamId, timing),

@@ -45,6 +45,8 @@ export interface AgentControls {
   /** Adds a job that exists already (default: completed, with a pull request) and returns its id. */
   add(seed?: AgentSeed): string;
   plan(plan: AgentPlan): Planned;
+  /** Somebody asks the agent in the dashboard; it works until `finish`. */
+  begin(jobId: string): void;
   /** Ends what the job is doing now. Default outcome: the planned one. */
   finish(jobId: string, outcome?: AgentOutcome): void;
   archive(jobId: string): void;
@@ -175,6 +177,7 @@ export function createAgentJobs(
       return agentBody(recordOf(id), nowMs());
     },
     plan: (plan) => addPlan(plans, plan),
+    begin: (jobId) => beginWork(recordOf(jobId), { hold: true }),
     finish(jobId, outcome) {
       const record = recordOf(jobId);
       if (!record.work) beginWork(record, {});

@@ -203,6 +203,7 @@ const fileSchema = (env: Env) =>
       replies: z
         .enum(['auto', 'all', 'mention'], 'must be auto, all or mention. The default is auto.')
         .default('auto'),
+      whileWorking: z.enum(['wait', 'send'], 'must be wait or send. The default is wait.').default('wait'),
       context: z.enum(['ask', 'never'], 'must be ask or never. The default is ask.').default('ask'),
       limits: z.strictObject(LIMITS, mapProblem).prefault({}),
       contact: contact.optional(),

@@ -33,6 +33,7 @@ export const limitNames = [
   'analytics',
   'follow-ups',
   'agent-jobs',
+  'agent-turns',
 ] as const;
 
 export const limitNameOf = ({ name }: Pick<RateLimit, 'name'>): string => name.split(':', 1)[0] ?? '';

@@ -23,6 +23,7 @@ describe('a file that cannot be used is reported with the place and the fix:', (
     ['links: thread\n\nlink: thread', 'link is not a setting. docs/settings.md lists those of the file.'],
     ['links: off', 'links must be thread or requester. The default is thread.'],
     ['replies: no', 'replies must be auto, all or mention. The default is auto.'],
+    ['whileWorking: stop', 'whileWorking must be wait or send. The default is wait.'],
     ['context: yes', 'context must be ask or never. The default is ask.'],
     ['contact: 5', `contact ${contact}`],
     ['contact: "  "', `contact ${contact}`],

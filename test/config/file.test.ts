@@ -26,6 +26,7 @@ allow:
   admin: [U0ANA, W0BEN]
 links: requester
 replies: mention
+whileWorking: send
 context: never
 limits:
   exportStatusPerSecond: 0.5
@@ -68,6 +69,7 @@ limits:
       },
       links: 'requester',
       replies: 'mention',
+      whileWorking: 'send',
       context: 'never',
       limits: {
         exportStatusPerSecond: 0.5,

@@ -93,7 +93,7 @@ describe('the conversation above', () => {
     const jobId = scene.platform.agent.add();
     await replies(root, `@Docket follow ${jobId}`);
     await untilBelow(root, '✅ Ready');
-    plan(jobId);
+    plan(jobId, {});
     const first = await replies(root, 'Write about both');
     const question = await note('ana', 'Send the 2 earlier messages, too?');
     expect(read(question)).toBe(
@@ -115,7 +115,7 @@ describe('the conversation above', () => {
     const jobId = scene.platform.agent.add();
     await replies(root, `@Docket follow ${jobId}`);
     await untilBelow(root, '✅ Ready');
-    plan(jobId);
+    plan(jobId, {});
     await replies(root, 'Write about both', { who: 'ben' });
     await clicksNote('ben', 'Is this for the agent?', 'Send');
     await note('ben', 'It goes to the agent. I may ask you first about the earlier messages. From now on,');
@@ -452,7 +452,7 @@ describe('the conversation above', () => {
     const jobId = scene.platform.agent.add();
     await replies(root, `@Docket follow ${jobId}`);
     await untilBelow(root, '✅ Ready');
-    plan(jobId);
+    plan(jobId, {});
     await replies(root, 'Write about both');
     await note('ana', 'I can\'t read the earlier messages, so I send only your request "Write about both".');
     expect(await sent(1)).toEqual(['Write about both']);

@@ -7,7 +7,7 @@ const QUESTION = 'Is this for the agent?';
 describe('what people do with their replies', () => {
   const scene = stage();
   const { person } = scene;
-  const { follows, plan, replies, reacted, takes, sent, note, notes, clicksNote, untilBelow, below, read } =
+  const { follows, plan, finish, replies, reacted, takes, sent, note, notes, clicksNote, untilBelow, read } =
     agentsOn(scene);
 
   test('edited once it was sent: told privately, and nothing is sent again', async () => {
@@ -20,6 +20,7 @@ describe('what people do with their replies', () => {
       'The agent already has this. Reply with the correction instead.',
     );
     await person('ana').edits(reply, 'Use Australian spelling');
+    finish(jobId);
     await replies(root, 'Use British spelling instead');
     expect(await sent(2)).toEqual(['Use American spelling', 'Use British spelling instead']);
     expect(notes('ana')).toHaveLength(1);
@@ -66,9 +67,11 @@ describe('what people do with their replies', () => {
     const reply = await replies(root, 'Use American spelling');
     await untilBelow(root, '⏳');
     await person('ana').deletes(reply);
+    plan(jobId);
+    finish(jobId);
     await replies(root, 'And short sentences');
     await sent(2);
-    await untilBelow(root, '⏳ Working · "And short sentences" and 1 more');
+    await untilBelow(root, '⏳ Working · "And short sentences"');
     expect(notes('ana')).toEqual([]);
   });
 
@@ -91,6 +94,12 @@ describe('what people do with their replies', () => {
     expect(await sent(1)).toEqual(['like in this picture']);
     await note('ben', "I can't pass files or previews of private messages on to the agent.");
   });
+});
+
+describe('replies that are sent at once', () => {
+  const { follows, plan, replies, sent, untilBelow, below } = agentsOn(
+    stage({ bot: { config: 'whileWorking: send\n' } }),
+  );
 
   test('written in one go: all go out, in their order', async () => {
     const { jobId, card: root } = await follows();

@@ -11,7 +11,7 @@ const HOUR_MS = 3_600_000;
 const BETA_KEY = `adm_${randomUUID()}`;
 
 describe('our own limit of instructions an hour', () => {
-  const scene = stage({ bot: { config: 'limits: { followUpsPerHour: 1 }\n' } });
+  const scene = stage({ bot: { config: 'whileWorking: send\nlimits: { followUpsPerHour: 1 }\n' } });
   const { clicks, until } = scene;
   const { follows, plan, replies, reacted, takes, sent, instructions, untilBelow, below } = agentsOn(scene);
 

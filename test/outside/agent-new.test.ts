@@ -29,11 +29,14 @@ describe('a new job', () => {
     const root = await card('#docs', 'Working');
     await untilBelow(root, `⏳ Working · "Write a 'quickstart' for beginners"\nRequested by ana`);
     await replies(root, 'With code for each step');
+    await untilBelow(root, '🕒 Waiting · "With code for each step" goes to the agent when ');
+    scene.platform.agent.plan({ hold: true });
+    finish(newest(), 'no_pr');
     await sent(2);
-    await untilBelow(root, '⏳ Working · "With code for each step" and 1 more');
+    await untilBelow(root, '⏳ Working · "With code for each step"');
     expect(new Set(scene.platform.agent.messages.map(({ jobId }) => jobId))).toEqual(new Set([newest()]));
     finish(newest(), 'new_pr');
-    await untilBelow(root, 'For "With code for each step" and 1 more · requested by ana');
+    await untilBelow(root, 'For "With code for each step" · requested by ana');
     await until(['✅ Ready · Write a "quickstart" for beginners · acme/docs#', '\nRequested by ana · reply']);
     expect(await scene.audit()).toEqual(
       expect.arrayContaining([
@@ -103,6 +106,7 @@ describe('a new job', () => {
       '⏳ Working · "write a page about webhooks"',
     );
     await takes(asked);
+    finish(newest(), 'no_pr');
     await replies(asked, 'And one about retries');
     expect(await sent(2)).toEqual(['write a page about webhooks', 'And one about retries']);
     expect(scene.platform.agent.jobs.size).toBe(1);

@@ -83,26 +83,6 @@ describe('a round of the agent', () => {
     expect(await sent(2)).toHaveLength(2);
   });
 
-  test('with several instructions of two people is one round: one line, one result for both', async () => {
-    const { jobId, card: root } = await follows();
-    for (const _ of [1, 2, 3]) plan(jobId);
-    await replies(root, 'First do the overview');
-    await untilBelow(root, '⏳ Working · "First do the overview"');
-    await replies(root, '@Docket then the details', { who: 'ben' });
-    await untilBelow(root, '⏳ Working · "then the details" and 1 more\nRequested by ben');
-    await replies(root, '@docket and the summary');
-    await untilBelow(root, '⏳ Working · "and the summary" and 2 more');
-    expect(await sent(3)).toEqual(['First do the overview', 'then the details', 'and the summary']);
-    finish(jobId, 'no_pr');
-    await untilBelow(root, '➖ @');
-    await scene.slack.until(() => below(root).length === 4, 20_000, 'the line goes');
-    expect(below(root).at(-1)).toMatch(
-      /^➖ @ana @ben No pull request · "and the summary" and 2 more\n.*\nRequested by ana, ben · took/,
-    );
-    expect(notified('ana')).toBe(1);
-    expect(notified('ben')).toBe(1);
-  });
-
   test('is not judged by a state that was there before it: the grace period', async () => {
     const { jobId, card: root } = await follows();
     plan(jobId, { idleMs: 250, hold: true });
@@ -191,6 +171,32 @@ describe('a round of the agent', () => {
     finish(jobId, 'new_pr');
     await untilBelow(root, '✅ @ana Pull request · ');
     await scene.slack.until(() => !read(root).includes("can't reach"));
+  });
+});
+
+describe('a round in which requests are sent at once', () => {
+  const scene = stage({ bot: { config: 'whileWorking: send\n' } });
+  const { notified } = scene;
+  const { follows, plan, finish, replies, sent, below, untilBelow } = agentsOn(scene);
+
+  test('with several instructions of two people is one round: one line, one result for both', async () => {
+    const { jobId, card: root } = await follows();
+    for (const _ of [1, 2, 3]) plan(jobId);
+    await replies(root, 'First do the overview');
+    await untilBelow(root, '⏳ Working · "First do the overview"');
+    await replies(root, '@Docket then the details', { who: 'ben' });
+    await untilBelow(root, '⏳ Working · "then the details" and 1 more\nRequested by ben');
+    await replies(root, '@docket and the summary');
+    await untilBelow(root, '⏳ Working · "and the summary" and 2 more');
+    expect(await sent(3)).toEqual(['First do the overview', 'then the details', 'and the summary']);
+    finish(jobId, 'no_pr');
+    await untilBelow(root, '➖ @');
+    await scene.slack.until(() => below(root).length === 4, 20_000, 'the line goes');
+    expect(below(root).at(-1)).toMatch(
+      /^➖ @ana @ben No pull request · "and the summary" and 2 more\n.*\nRequested by ana, ben · took/,
+    );
+    expect(notified('ana')).toBe(1);
+    expect(notified('ben')).toBe(1);
   });
 });
 

@@ -8,7 +8,7 @@ const QUICKSTART = 'acme/docs @ agent/quickstart · Ready';
 describe('the shortcut on a message', () => {
   const scene = stage();
   const { person, toldLast } = scene;
-  const { follows, plan, replies, reacted, sent, instructions, untilBelow, sendsAlone, stops } =
+  const { follows, plan, finish, replies, reacted, sent, instructions, untilBelow, sendsAlone, stops } =
     agentsOn(scene);
   const uses = (
     who: 'ana' | 'ben' | 'gus',
@@ -58,7 +58,7 @@ describe('the shortcut on a message', () => {
 
   test('the very same submission twice is one instruction', async () => {
     const { jobId, card: root } = await follows();
-    plan(jobId);
+    plan(jobId, {});
     await uses('ana', await person('ben').says('#docs', 'The limits are not documented'));
     await person('ana').submits({ Job: QUICKSTART });
     const request = scene.slack.lastRequest;
@@ -78,6 +78,7 @@ describe('the shortcut on a message', () => {
     await sendsAlone();
     expect(await sent(1)).toEqual(['Document the errors']);
     await untilBelow(question, '⏳ Working · Document the errors', '⏳ Working · "Document the errors"');
+    for (const jobId of scene.platform.agent.jobs.keys()) finish(jobId);
     await replies(question, 'With an example for each');
     expect(await sent(2)).toEqual(['Document the errors', 'With an example for each']);
     expect(scene.platform.agent.jobs.size).toBe(1);

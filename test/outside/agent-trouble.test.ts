@@ -80,7 +80,7 @@ describe('trouble with Slack', () => {
 
 describe('trouble with Redis', () => {
   const scene = stage({ mayViolate: /event \w+: (answered 5|no answer in time)/ });
-  const { follows, plan, replies, takes, sent, untilBelow } = agentsOn(scene);
+  const { follows, plan, finish, replies, takes, sent, untilBelow } = agentsOn(scene);
 
   test('a reply that could not be kept is not acknowledged; told again, it counts once', async () => {
     const { jobId, card: root } = await follows();
@@ -93,6 +93,7 @@ describe('trouble with Redis', () => {
     for (const _ of [1, 2]) await scene.slack.sendEvent(told?.event ?? {}, { eventId: told?.eventId ?? '' });
     await takes(reply);
     await untilBelow(root, '⏳');
+    finish(jobId);
     await replies(root, 'And then the budgets');
     expect(await sent(2)).toEqual(['Explain the limits', 'And then the budgets']);
   });

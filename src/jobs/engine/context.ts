@@ -68,6 +68,8 @@ interface JobSettings {
   linksTo: 'thread' | 'requester';
   /** Whether authors are asked if the messages above go to the agent with their instruction. */
   backgroundMode: 'ask' | 'never';
+  /** What becomes of a request to an agent that works: it waits until the agent is done, or is sent at once. */
+  whileWorking: 'wait' | 'send';
 }
 
 /** Slack, without the calls that only the outbox makes. */

@@ -15,7 +15,7 @@ export const GLOBEX = {
 
 /** Keys that workspaces share: queues, the due list, health, and what belongs to projects and to their API keys. */
 const SHARED =
-  /^\{docket\}:(?:docs-\w+|slack-outbox|runs:active|health|schema|limit:(?:\w+-status|analytics|follow-ups|agent-jobs|previews|site-updates)|alias:deployment .*)(?::|$)/;
+  /^\{docket\}:(?:docs-\w+|slack-outbox|runs:active|health|schema|limit:(?:\w+-status|analytics|follow-ups|agent-jobs|agent-turns|previews|site-updates)|alias:deployment .*)(?::|$)/;
 
 const GLOBEX_KEY = `adm_${randomUUID()}`;
 

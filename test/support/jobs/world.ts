@@ -69,6 +69,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): WorkerCon
       limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...parts.limits },
       linksTo: parts.linksTo ?? 'thread',
       backgroundMode: parts.backgroundMode ?? 'ask',
+      whileWorking: parts.whileWorking ?? 'wait',
     },
     slack: {
       channel: async () => ({ shared: false, isPublic: true }),

@@ -12,6 +12,8 @@ const clickActions = {
   discard: 'agent.discard',
   sendOnlyTheirs: 'agent.send_only_theirs',
   cancel: 'agent.cancel',
+  sendNow: 'agent.send_now',
+  keepWaiting: 'agent.keep_waiting',
   sendAgain: 'agent.send_again',
   sendAnyway: 'agent.send_anyway',
   leave: 'agent.leave',

@@ -6,6 +6,7 @@ import {
   heldOf,
   isHeldReply,
   isSoleAuthor,
+  isWaitingForTurn,
   mayAnswer,
   newInstruction,
   waitingOf,
@@ -22,11 +23,18 @@ export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
     return resendLastOfRound(thread, Number(about[1]), click);
   if (action === 'sendAgain' || action === 'sendAnyway') return resolveProblem(thread, click, 'sendAgain');
   if (action === 'leave') return resolveProblem(thread, click, action);
+  if (action === 'sendNow') return sendNow(thread, about);
+  if (action === 'keepWaiting') return keepWaiting(thread, about, click.atMs);
   if (action === 'stop') return endThread(thread, { why: 'stopped', by });
-  if (action === 'checkJob')
-    return { ...thread, pollRequested: true, nextPollAtMs: thread.pollFailure?.nextMs ?? click.atMs };
+  if (action === 'checkJob') return requestPoll(thread, click.atMs);
   return { ...thread, mode: MODES[action] };
 }
+
+const requestPoll = (thread: ThreadRun, atMs: number): ThreadRun => ({
+  ...thread,
+  pollRequested: true,
+  nextPollAtMs: thread.pollFailure?.nextMs ?? atMs,
+});
 
 const MODES = { onlyMentioned: 'mention', allReplies: 'all' } as const;
 
@@ -64,14 +72,33 @@ function applyBackgroundAnswer(thread: ThreadRun, { action, about: [id], by }: T
   return updateInstruction(thread, one.id, { state: 'waiting', background, by });
 }
 
-/** Drops those in `ids` that wait, are the person's own, or are open to all. If none waits any more, the limit's message names the person. */
+/** Drops those in `ids` that wait, are the person's own, or are open to all. If none waits any more, the message about the wait names the person. */
 function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): ThreadRun {
   const isDiscarded = (one: Instruction) =>
     ids.includes(one.id) &&
     (one.state === 'waiting' || (one.state === 'held' && !isHeldReply(one) && mayAnswer(one, by.id, true)));
   const next = updateInstructions(thread, isDiscarded, { state: 'discarded' });
-  if (next === thread || next.limit === undefined || waitingOf(next).length > 0) return next;
-  return { ...next, limit: { ...next.limit, discardedBy: by } };
+  if (next === thread || waitingOf(next).length > 0) return next;
+  const { limit, turn } = next;
+  return {
+    ...next,
+    limit: limit && { ...limit, discardedBy: by },
+    turn: turn && { ...turn, discardedBy: by },
+  };
+}
+
+/** Sends the first of these that waits although the agent works. The others wait for it in turn. */
+function sendNow(thread: ThreadRun, [id]: readonly string[]): ThreadRun {
+  const one = findInstruction(thread, id);
+  return one?.state === 'waiting' && !one.isNow ? updateInstruction(thread, one.id, { isNow: true }) : thread;
+}
+
+/** Answers the question about an agent that works for long, which is asked again later. */
+function keepWaiting(thread: ThreadRun, [n]: readonly string[], atMs: number): ThreadRun {
+  const { turn } = thread;
+  const isAsked = isWaitingForTurn(thread) && turn?.workedMs !== undefined && String(turn.n) === n;
+  if (!isAsked) return thread;
+  return { ...thread, turn: { n: atMs, before: turn.n, keptAtMs: atMs } };
 }
 
 /** Resends an instruction that is unknown or failed, or leaves an unknown one as it is. */
@@ -81,9 +108,11 @@ function resolveProblem(thread: ThreadRun, click: ThreadClick, action: 'sendAgai
   const isOpen = one?.state === 'unknown' || (one?.state === 'failed' && action === 'sendAgain');
   if (one?.attempt !== attempt || !isOpen) return thread;
   const problem = one.problem && { ...one.problem, answer: { by, action } };
-  const resent = { state: 'waiting', attempt: attempt + 1, round: undefined } as const;
+  const resent = { state: 'waiting', attempt: attempt + 1, round: undefined, isNow: undefined } as const;
   const next = action === 'leave' ? ({ state: 'left' } as const) : resent;
-  return updateInstruction(thread, one.id, { ...next, problem });
+  // If it did reach the agent, the agent may work on it: that is looked up before the next send.
+  const looked = one.state === 'unknown' ? requestPoll(thread, click.atMs) : thread;
+  return updateInstruction(looked, one.id, { ...next, problem });
 }
 
 /** Resends the last instruction of a failed round, once per round. */

@@ -294,25 +294,38 @@ function remedyButtons(thread: ThreadRun, problem: SendProblem): ButtonParts[] {
   return [sendProblemButton(thread, problem, LABELS.tryAgain, agentActions.sendAgain)];
 }
 
-/** What delays requests: a limit, or a platform that does not answer. Once it is over, the message goes. */
+/** What delays requests: an agent that works, a limit, or a platform that does not answer. Once it is over, the message goes. */
 function delayMessages(thread: ThreadRun): Below[] {
-  const { limit, retry, state } = thread;
+  const { limit, retry, state, turn } = thread;
   const messages: Below[] = [];
-  if (limit) {
-    const { discardedBy: by } = limit;
-    // One that is tried again still waits for the limit.
+  const wait = turn ?? limit;
+  if (wait) {
+    const { discardedBy: by } = wait;
+    // One that is tried again still waits.
     const waiting = by ? waitingOf(thread) : unsentOf(thread);
     const hasEnded = waiting.length === 0 || state === 'ended';
-    const end = by ? `${personName(by.name)} discarded what was waiting.` : 'Nothing is waiting any more.';
+    const end = by ? `${personName(by.name)} discarded what was waiting.` : NOTHING_WAITS;
     messages.push({
-      name: `limit.${limit.n}`,
+      name: `limit.${wait.n}`,
       kind: hasEnded ? 'state' : 'ending',
       ...(hasEnded ? { repost: false } : { permanent: true }),
       ...(hasEnded && (by ? { interactive: true } : { retracted: true })),
-      message: hasEnded ? message([end]) : limitMessage(thread, limit, waiting),
+      message: hasEnded
+        ? message([end])
+        : 'untilMs' in wait
+          ? limitMessage(thread, wait, waiting)
+          : turnMessage(thread, wait, waiting),
       fallbackRecipient: (waiting[0]?.by ?? thread.owner).id,
     });
   }
+  if (turn?.before !== undefined)
+    messages.push({
+      name: `limit.${turn.before}`,
+      kind: 'state',
+      retracted: true,
+      replacedBy: `${thread.id}.limit.${turn.n}`,
+      message: message([NOTHING_WAITS]),
+    });
   if (retry && retry.inARow >= FAILURE_SHOWN_AFTER) {
     const [first] = unsentOf(thread);
     const isOver = retry.expired || first === undefined || state === 'ended';
@@ -334,11 +347,77 @@ function delayMessages(thread: ThreadRun): Below[] {
   return messages;
 }
 
-type Limit = NonNullable<ThreadRun['limit']>;
+const NOTHING_WAITS = 'Nothing is waiting any more.';
+
+/** Says what the first request waits for. Once the agent has worked for long, asks what to do. */
+function turnMessage(
+  thread: ThreadRun,
+  { n, workedMs }: NonNullable<ThreadRun['turn']>,
+  waiting: Instruction[],
+): Message {
+  const [first, ...others] = waiting;
+  const behind = others.length;
+  const round = thread.rounds.at(-1);
+  // Its send failed for now, or the one before it is unclear: no button sends it sooner.
+  const isNext = round?.ending !== undefined && !thread.instructions.some(({ state }) => state === 'sending');
+  const work = round?.last
+    ? `${quotedShort(round.last.excerpt)} (${personName(round.last.by.name)})`
+    : 'work from outside this thread';
+  const goes = isNext ? 'goes to the agent next' : `goes to the agent when ${work} is done`;
+  const what = quotedShort(first?.excerpt);
+  const isAsked = workedMs !== undefined;
+  const confirm = {
+    title: 'Send it now?',
+    text: 'The agent may stop what it is doing.',
+    yes: 'Send now',
+    no: 'Cancel',
+  };
+  const facts = [
+    first && `Requested by ${personName(first.by.name)}`,
+    behind > 0 && `${countOf(behind, 'more request')} ${behind === 1 ? 'waits' : 'wait'} behind it`,
+  ];
+  return layout({
+    icon: isAsked ? '❔' : '🕒',
+    mention: isAsked && first ? [first.by] : [],
+    lines: [
+      isAsked
+        ? [{ bold: `The agent has worked for ${formatDuration(workedMs)}` }, ` · ${what} waits for it`]
+        : [{ bold: 'Waiting' }, ` · ${what} ${goes}`],
+    ],
+    small: [facts.filter(Boolean).join(' · ')],
+    buttons: [
+      !isNext && {
+        ...threadButtonOf(thread, 'Send now', agentActions.sendNow, ids(waiting.slice(0, 1))),
+        confirm,
+      },
+      isAsked && threadButtonOf(thread, 'Keep waiting', agentActions.keepWaiting, [String(n)]),
+      discardButton(thread, waiting),
+    ],
+  });
+}
+
+const ids = (instructions: readonly Instruction[]) => instructions.map(({ id }) => id);
+
+/** Drops all that wait. */
+function discardButton(thread: ThreadRun, waiting: Instruction[]): ButtonParts {
+  const discard = threadButtonOf(thread, 'Discard', agentActions.discard, ids(waiting), waiting[0]?.attempt);
+  const confirm = {
+    title: 'Discard all?',
+    // Some of them may be other people's.
+    text: "The waiting requests, from everyone, won't be sent.",
+    yes: 'Discard all',
+    no: 'Keep them',
+  };
+  return waiting.length === 1 ? discard : { ...discard, confirm };
+}
 
 const MINUTE_MS = 60_000;
 
-function limitMessage(thread: ThreadRun, { perHour, untilMs }: Limit, waiting: Instruction[]): Message {
+function limitMessage(
+  thread: ThreadRun,
+  { perHour, untilMs }: NonNullable<ThreadRun['limit']>,
+  waiting: Instruction[],
+): Message {
   const [first, ...others] = waiting;
   const isOne = first !== undefined && others.length === 0;
   const what = isOne ? quotedShort(first.excerpt) : countOf(waiting.length, 'request');
@@ -348,15 +427,6 @@ function limitMessage(thread: ThreadRun, { perHour, untilMs }: Limit, waiting: I
     perHour === undefined
       ? "The platform's limit is reached"
       : `${whose} has used its ${used}${first?.creates ? '' : ' to the agent'} for this hour`;
-  const ids = waiting.map(({ id }) => id);
-  const discard = threadButtonOf(thread, 'Discard', agentActions.discard, ids, first?.attempt);
-  const confirm = {
-    title: 'Discard all?',
-    // Some of them may be other people's.
-    text: "The waiting requests, from everyone, won't be sent.",
-    yes: 'Discard all',
-    no: 'Keep them',
-  };
   // Each answer gives a slightly different time: the message changes only with its minute.
   const minuteMs = Math.ceil(untilMs / MINUTE_MS) * MINUTE_MS;
   const until: Part[] = [
@@ -367,7 +437,7 @@ function limitMessage(thread: ThreadRun, { perHour, untilMs }: Limit, waiting: I
     icon: '🕒',
     lines: [[{ bold: 'Waiting' }, ...until]],
     small: [isOne && `Requested by ${personName(first.by.name)}`, why],
-    buttons: [isOne ? discard : { ...discard, confirm }],
+    buttons: [discardButton(thread, waiting)],
   });
 }
 

@@ -111,6 +111,8 @@ const instruction = z.object({
   state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...FINISHED]),
   /** The number of its latest call, as the thread's `sends` counts them. */
   send: z.number().int().optional(),
+  /** A person had it sent although the agent works. */
+  isNow: z.boolean().optional(),
   /** Counts the sends that a person requested. */
   attempt: z.number().int().default(1),
   /** Why the send of an attempt failed, or that its result is unknown. */
@@ -187,6 +189,20 @@ const sendLimit = z.object({
   untilMs: z.number(),
   /** The person who discarded the waiting instructions. */
   discardedBy: person.optional(),
+});
+
+/** Instructions wait until the agent is done. Takes the place of a limit, and the other way round: one message shows both. */
+const turn = z.object({
+  n: sendLimit.shape.n,
+  /** The message that this one replaces, because a question is a new message, and so is what follows its answer. */
+  before: z.number().int().optional(),
+  /** How long the agent has worked when people are asked what to do; missing until then. */
+  workedMs: z.number().optional(),
+  /** When a person chose to keep waiting. */
+  keptAtMs: z.number().optional(),
+  discardedBy: person.optional(),
+  /** Nothing waits any more: the next wait gets a message of its own. */
+  isOver: z.boolean().optional(),
 });
 
 /** A preview of the job's branch, by its run, and who asked for it. It has a `url` if it shows the agent's latest work. */
@@ -267,6 +283,7 @@ export const threadRun = runBase.extend({
   pollRequested: z.boolean(),
   pollFailure: pollFailure.optional(),
   limit: sendLimit.optional(),
+  turn: turn.optional(),
   /** The next instruction certainly did not arrive and is retried. `expired`: not any more. */
   retry: z
     .object({
@@ -302,8 +319,8 @@ export const threadEvent = z.discriminatedUnion('kind', [
     attempt: z.number().int(),
     atMs: z.number(),
   }),
-  /** Another thread sent an instruction to the job. */
-  z.object({ kind: z.literal('sentElsewhere'), atMs: z.number() }),
+  /** Another thread sent an instruction to the job. `idle`: how it saw the job before that, if nothing was at work then. */
+  z.object({ kind: z.literal('sentElsewhere'), atMs: z.number(), idle: jobSnapshot.optional() }),
   /** The platform turned out to make no previews. */
   z.object({ kind: z.literal('noPreviews') }),
   /** A preview began, or ended. */
@@ -342,6 +359,10 @@ export async function listThreads({ indexed }: Pick<RunStore, 'indexed'>, teamId
   const threads = entries.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
   return threads.sort((one, other) => other.sinceMs - one.sinceMs);
 }
+
+/** Whether requests wait until the agent is done, as far as messages say. */
+export const isWaitingForTurn = (thread: ThreadRun) =>
+  thread.turn !== undefined && unsentOf(thread).length > 0;
 
 /** The round that has not ended. */
 export const openRoundOf = ({ rounds }: ThreadRun) => rounds.findLast(({ ending }) => ending === undefined);

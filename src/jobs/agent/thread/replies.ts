@@ -20,7 +20,7 @@ import {
   type ThreadEvent,
   type ThreadRun,
 } from './record.ts';
-import { addSend } from './rounds.ts';
+import { addSend, endSeenElsewhere } from './rounds.ts';
 
 export interface EventContext {
   /** The author of the reply or click; `may`: has the permission `agent`. */
@@ -49,7 +49,7 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
   if (event.kind === 'clicked') return applyClick(thread, event);
   if (event.kind === 'reply') return applyReply(thread, event, context);
   if (event.kind === 'edited') return applyEdit(thread, event, context);
-  if (event.kind === 'sentElsewhere') return addSend(thread, event.atMs);
+  if (event.kind === 'sentElsewhere') return addSend(endSeenElsewhere(thread, event.idle), event.atMs);
   if (event.kind === 'noPreviews') return { ...thread, previews: false };
   const one = findInstruction(thread, event.ts);
   if (one) return withdraw(thread, one);

@@ -28,7 +28,10 @@ export function compact(thread: ThreadRun): ThreadRun {
   const instructions = thread.instructions
     .filter((one) => !dropped.has(one))
     .map((one) => (isSpent(one) ? { ...one, text: '', background: undefined } : one));
-  return { ...thread, instructions };
+  const { turn } = thread;
+  // The next wait must not post its message again.
+  const isOver = turn !== undefined && unsentOf(thread).length === 0;
+  return { ...thread, instructions, ...(isOver && { turn: { ...turn, isOver } }) };
 }
 
 /**
@@ -55,6 +58,7 @@ export function markFinal(thread: ThreadRun): ThreadRun {
     instructions,
     rounds: rounds.slice(-MAX_FINAL_ROUNDS),
     limit: isUnsent ? thread.limit : undefined,
+    turn: isUnsent ? thread.turn : undefined,
     retry: isUnsent && !thread.retry?.expired ? thread.retry : undefined,
   };
   return JSON.stringify(final) === JSON.stringify(thread) ? thread : final;

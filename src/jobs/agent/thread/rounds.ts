@@ -14,6 +14,13 @@ export function stopPolls(thread: ThreadRun, kind: 'gone' | 'gaveUp', atMs: numb
   return round ? endRound(next, round, { kind, afterMs, atMs }) : next;
 }
 
+/** Ends the open round with the state in which another thread saw the job, before that thread sent an instruction. */
+export function endSeenElsewhere(thread: ThreadRun, seen: JobSnapshot | undefined): ThreadRun {
+  const round = openRoundOf(thread);
+  if (round === undefined || seen === undefined || seen.atMs <= round.sentAtMs) return thread;
+  return endRound({ ...thread, seen }, round, endingOf(seen, round.prBefore));
+}
+
 /** Applies a poll that began at `atMs`: the job's state, the end of the open round, or a round from elsewhere. */
 export function applyPoll(thread: ThreadRun, job: AgentJob, atMs: number, graceMs: number): ThreadRun {
   const seen = snapshotOf(job, thread.seen, atMs);

@@ -17,15 +17,16 @@ import {
   isJobRefused,
   isPending,
   listThreads,
+  openRoundOf,
   type SendProblem,
   sendProblemsOf,
   type ThreadRun,
   threadEvents,
   unresolvedSendOf,
-  waitingOf,
 } from './record.ts';
 import { addSend, snapshotOf } from './rounds.ts';
 import type { StrandResult } from './strand.ts';
+import { beginTurn, isForTurn, nextInstruction, pollBeforeSend, takesTurns } from './turns.ts';
 
 /** Returns the limit of a project in any hour, shared by all processes: for follow-ups, or the other one for new jobs. */
 export const hourlyLimitOf = (creates: boolean, project: string, perHour: number): RateLimit => ({
@@ -48,13 +49,16 @@ export async function nextSend(thread: ThreadRun, context: JobContext): Promise<
   const { project, agentJobId, notFound, seen, limit: before, retry } = thread;
   const ended = endIfNotCreated(thread);
   if (ended !== thread) return ended;
-  const [head] = waitingOf(thread);
+  const head = nextInstruction(thread);
   if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread)) return undefined;
+  if (isForTurn(thread, head, context)) return beginTurn(thread, context.now());
   const dueAtMs = Math.max(before?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
   awaitTime(dueAtMs, context);
   // The job is made first, and an archived job is known before anything is sent to it.
   const isKnown = agentJobId !== undefined && (notFound || seen !== undefined);
   if (!head.creates && !isKnown) return undefined;
+  const polled = pollBeforeSend(thread, head, context);
+  if (polled) return polled;
   // Checked right before the send, since the instruction may have waited for hours.
   const verdict = await permitted(head.by.id, 'agent', context);
   if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.contacts);
@@ -66,6 +70,7 @@ export async function nextSend(thread: ThreadRun, context: JobContext): Promise<
   if (late) return late;
   const sends = thread.sends + 1;
   const sending = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', send: sends });
+  if (takesTurns(thread, head, context)) await claimTurn(sending, context);
   const limit = hourlyLimitOf(head.creates, project, context.settings.limits.followUpsPerHour);
   const [slotInMs] = await Promise.all([
     // A repeat of this step gets the same slot.
@@ -77,9 +82,27 @@ export async function nextSend(thread: ThreadRun, context: JobContext): Promise<
     // If our limit still has slots, it is the platform's limit that this send waits for.
     const { used, waiting } = await context.store.rateLimiter.usage(limit);
     const perHour = used + waiting > limit.count ? limit.count : undefined;
-    return { ...thread, limit: nextLimit(thread, perHour, slotInMs, context) };
+    return { ...thread, ...nextLimit(thread, perHour, slotInMs, context) };
   }
   return sending;
+}
+
+/** Of the threads that follow a job, one sends in this time: as long as it takes until the others know of it. */
+const turnLimitOf = ({ project, agentJobId }: ThreadRun, { timing }: JobContext): RateLimit => ({
+  name: `agent-turns:${project} ${agentJobId}`,
+  count: 1,
+  windowMs: timing.docsCallMs + timing.callMarginMs,
+  perId: true,
+});
+
+/** Throws `Later` if another thread has just sent something to the job, and reserves nothing: it is that one's turn. */
+async function claimTurn(sending: ThreadRun, context: JobContext): Promise<void> {
+  const { rateLimiter } = context.store;
+  const limit = turnLimitOf(sending, context);
+  const inMs = await rateLimiter.takeSlot(limit, { id: slotId(sending) });
+  if (inMs === 0) return;
+  await rateLimiter.releaseSlot(limit, slotId(sending));
+  throw new Later(inMs);
 }
 
 /** Holds an instruction and asks its author whether its background goes along, unless there is none. */
@@ -130,7 +153,7 @@ export async function finishSend(thread: ThreadRun, context: JobContext): Strand
     case 'inFlight':
       throw new Later(outcome.forMs);
     case 'done':
-      if (!one.creates) await notifyOtherThreads(thread, context);
+      if (!one.creates) await notifyOtherThreads(thread, context, idleOf(thread));
       return saveResult(applySendResult(thread, one, outcome.value, now()));
     case 'unknown':
       log.warn({ run: thread.id, err: outcome.error }, 'instruction: outcome unknown');
@@ -138,7 +161,11 @@ export async function finishSend(thread: ThreadRun, context: JobContext): Strand
     case 'notMade':
     case 'notHappened': {
       const limit = hourlyLimitOf(one.creates, thread.project, context.settings.limits.followUpsPerHour);
-      await context.store.rateLimiter.releaseSlot(limit, slotId(thread));
+      await Promise.all(
+        [limit, turnLimitOf(thread, context)].map((each) =>
+          context.store.rateLimiter.releaseSlot(each, slotId(thread)),
+        ),
+      );
       const next =
         outcome.kind === 'notMade'
           ? addProblem(thread, one, { why: 'project' })
@@ -174,13 +201,24 @@ async function call(thread: ThreadRun, one: Instruction, isTooLate: () => boolea
     : docs.sendFollowUp({ projectId, jobId, prompt }, { isTooLate });
 }
 
+/** Returns how the agent's work ended before a send. Threads that have not polled since learn it. */
+const idleOf = (thread: ThreadRun) => {
+  const isDone = thread.seen?.status === 'completed' || thread.seen?.status === 'failed';
+  return isDone && openRoundOf(thread) === undefined ? thread.seen : undefined;
+};
+
 /** Informs the other threads that follow the job about a send, also those in workspaces that share the project. */
-async function notifyOtherThreads(thread: ThreadRun, { store, platform, sendEvent, now }: JobContext) {
+async function notifyOtherThreads(
+  thread: ThreadRun,
+  { store, platform, sendEvent, now }: JobContext,
+  idle?: ThreadRun['seen'],
+) {
   const { id, project, agentJobId, sends } = thread;
   const followed = platform.teamsOf(thread).map((teamId) => listThreads(store.runs, teamId));
   for (const other of (await Promise.all(followed)).flat()) {
     if (other.agentJobId !== agentJobId || other.project !== project || other.id === id) continue;
-    await sendEvent(threadEvents, other.id, { kind: 'sentElsewhere', atMs: now() }, `sent ${id} ${sends}`);
+    const event = { kind: 'sentElsewhere' as const, atMs: now(), idle };
+    await sendEvent(threadEvents, other.id, event, `sent ${id} ${sends}`);
   }
 }
 
@@ -221,11 +259,11 @@ const LIMIT_PAUSE_MS = 60_000;
 async function applyError(thread: ThreadRun, one: Instruction, error: unknown, context: JobContext) {
   if (!(error instanceof DocsApiError)) throw error;
   const { kind, platformMessage: reason } = error;
-  const later = (delay: Pick<ThreadRun, 'limit'> | Pick<ThreadRun, 'retry'> = {}) =>
+  const later = (delay: Partial<Pick<ThreadRun, 'limit' | 'turn' | 'retry'>> = {}) =>
     updateInstruction({ ...thread, ...delay }, one.id, { state: 'waiting' });
   if (kind === 'aborted') return later();
   if (kind === 'rate_limited')
-    return later({ limit: nextLimit(thread, undefined, error.retryAfterMs ?? LIMIT_PAUSE_MS, context) });
+    return later(nextLimit(thread, undefined, error.retryAfterMs ?? LIMIT_PAUSE_MS, context));
   if (error.retryable) {
     const retry = nextRetry(thread, error, context);
     return retry ? later({ retry }) : addProblem(thread, one, { why: 'down' });
@@ -255,10 +293,17 @@ function nextRetry({ retry }: ThreadRun, error: DocsApiError, context: JobContex
   return nextMs > sinceMs + timing.giveUpMs ? undefined : { sinceMs, inARow, nextMs };
 }
 
-/** Returns the new limit of a thread: our own of `perHour`, or the platform's. A continuing limit keeps its message. */
-function nextLimit({ limit }: ThreadRun, perHour: number | undefined, inMs: number, context: JobContext) {
+/** Returns the new limit of a thread: our own of `perHour`, or the platform's. A continuing wait keeps its message. */
+function nextLimit(
+  { limit, turn }: ThreadRun,
+  perHour: number | undefined,
+  inMs: number,
+  context: JobContext,
+) {
   const nowMs = context.now();
-  return { n: limit?.n ?? nowMs, perHour, untilMs: nowMs + Math.max(inMs, context.timing.retryMinMs) };
+  const n = limit?.n ?? (turn && !turn.isOver ? turn.n : nowMs);
+  const untilMs = nowMs + Math.max(inMs, context.timing.retryMinMs);
+  return { limit: { n, perHour, untilMs }, turn: undefined };
 }
 
 /** Ends a thread whose job can no longer be made, because its first instruction is over or cannot succeed. */

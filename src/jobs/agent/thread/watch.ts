@@ -1,11 +1,14 @@
 import type { DocsApi } from '../../../docs-api/client.ts';
+import { orWait } from '../../../runtime/later.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { save } from '../../engine/job.ts';
 import { isUnknownJob, nextPollMs, pollJob } from '../../engine/polling.ts';
 import { hasPreviews, markPreviewOlder } from './previews.ts';
-import { openRoundOf, type ThreadRun } from './record.ts';
+import { isWaitingForTurn, openRoundOf, type ThreadRun } from './record.ts';
 import { applyPoll, stopPolls } from './rounds.ts';
+import { nextSend } from './send.ts';
 import type { StrandResult } from './strand.ts';
+import { askAboutTurn } from './turns.ts';
 
 /**
  * Consecutive "not found" answers before a job counts as unknown, within half a minute: a new job may not be known
@@ -27,6 +30,9 @@ export async function isKnownJob(thread: ThreadRun, context: JobContext): Promis
   return !isUnknownJob(await pollAgentJob({ ...thread, pollRequested: true }, context));
 }
 
+/** How much slower a job is polled once its agent has worked for too long, and requests still wait for it. */
+const SLOWER = 10;
+
 /** Polls the job while a round is open, or a person waits. */
 export async function watch(thread: ThreadRun, context: JobContext): StrandResult {
   const { now, random, timing } = context;
@@ -34,9 +40,14 @@ export async function watch(thread: ThreadRun, context: JobContext): StrandResul
   if (thread.agentJobId === undefined || thread.state === 'ended') return undefined;
   if (!round && !thread.pollRequested) return undefined;
   const polledAtMs = now();
-  if (round && polledAtMs - round.sentAtMs >= timing.watchMs)
-    return save(stopPolls(thread, 'gaveUp', polledAtMs));
-  const poll = await pollAgentJob(thread, context);
+  const isLong = round !== undefined && polledAtMs - round.sentAtMs >= timing.watchMs;
+  if (isLong && !isWaitingForTurn(thread)) return save(stopPolls(thread, 'gaveUp', polledAtMs));
+  if (isLong && thread.turn?.workedMs === undefined) {
+    const keptAtMs = thread.turn?.keptAtMs ?? 0;
+    if (polledAtMs - keptAtMs >= timing.watchMs) return save(askAboutTurn(thread, round, polledAtMs));
+  }
+  const pace = isLong ? { ...timing, pollMaxMs: timing.pollMaxMs * SLOWER } : timing;
+  const poll = await pollAgentJob(thread, { ...context, timing: pace });
   if ('failure' in poll) {
     const { failure } = poll;
     const isGone = failure.kind === 'lost' && failure.inARow >= NOT_FOUND_AFTER;
@@ -45,10 +56,13 @@ export async function watch(thread: ThreadRun, context: JobContext): StrandResul
   }
   const next = applyPoll(thread, poll.job, polledAtMs, timing.graceMs);
   const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
-  const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), timing, random());
+  const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), pace, random());
   if (poll.job.status === 'active') return save({ ...next, nextPollAtMs });
   // A round that was given up may be found ended, without ever being open again.
   const last = next.rounds.at(-1);
   if (last?.ending && last !== thread.rounds.at(-1)) await markPreviewOlder(next, last.n, context);
-  return save({ ...next, previews: await hasPreviews(next, context), nextPollAtMs });
+  const ended = { ...next, previews: await hasPreviews(next, context), nextPollAtMs };
+  // What waits for the end of a round is taken in the same save.
+  const begun = await orWait(nextSend(ended, context));
+  return save(begun && 'id' in begun ? begun : ended);
 }

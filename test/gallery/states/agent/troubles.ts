@@ -1,9 +1,9 @@
 import type { SendProblem, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { type GalleryState, pick, post } from '../../state.ts';
-import { archived, BEN, ended, first, seen, unmade } from './examples.ts';
+import { ANA, archived, BEN, byLong, ended, first, seen, unmade } from './examples.ts';
 
 const MINUTE = 60_000;
 
@@ -67,6 +67,32 @@ const limited = (name: string, changes: Partial<Limit>, waiting: number, creates
       'limit',
     ),
   );
+const MENDS = { by: BEN, text: 'Mend the links', excerpt: 'Mend the links' };
+const QUICKSTART = { id: '1', by: ANA, excerpt: 'Add a quickstart' };
+/** So many wait until the agent is done. */
+const turn = (
+  name: string,
+  waiting: number,
+  changes: Partial<ThreadRun['turn']> = {},
+  round: Partial<ThreadRun['rounds'][0]> = {},
+) =>
+  post(
+    `agent/turn/${name}`,
+    pick(
+      threadMessages,
+      aThread({
+        turn: { n: 2, ...changes },
+        rounds: [aRound({ last: QUICKSTART, ...round })],
+        instructions: Array.from({ length: waiting }, (_, index) =>
+          anInstruction({ id: `${index}`, ...(index === 0 && MENDS) }),
+        ),
+      }),
+      'limit',
+    ),
+  );
+const ELSEWHERE = { last: undefined, count: 0, found: true };
+const SIX_HOURS = { workedMs: 6 * 60 * MINUTE };
+
 const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}) =>
   post(
     `agent/retry/${name}`,
@@ -92,6 +118,16 @@ export const delays: GalleryState[] = [
   limited('one an hour', { perHour: 1 }, 1),
   // It is about no instruction any more.
   limited('discarded', { discardedBy: BEN }, 0),
+  turn('one waits', 1),
+  turn('two wait', 2),
+  turn('four wait', 4),
+  turn('for work from elsewhere', 1, {}, ELSEWHERE),
+  turn('long names', 1, {}, { last: byLong }),
+  turn('it is next', 1, {}, { ending: { kind: 'noPr', atMs: NOW_MS } }),
+  turn('the agent works for long', 1, SIX_HOURS),
+  turn('the agent works for long, two wait', 2, { ...SIX_HOURS, before: 1 }),
+  turn('nothing waits', 0),
+  turn('discarded', 0, { discardedBy: BEN }),
   retrying('not sent yet', false),
   retrying('not made yet', false, { ...unmade, instructions: [first] }),
   retrying('over', true, {}),

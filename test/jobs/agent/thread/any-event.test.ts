@@ -54,6 +54,7 @@ const actions = [
   'sendAnyway',
   'leave',
   'checkJob',
+  'sendNow',
   'onlyMentioned',
   'allReplies',
 ] as const;
@@ -77,6 +78,10 @@ const anyEvent: fc.Arbitrary<ThreadEvent> = fc.oneof(
       .map((all) => clicks(...all)),
   },
   { weight: 1, arbitrary: who.map((by) => clicks(by, 'stop')) },
+  who.map((by) => clicks(by, 'keepWaiting', [String(NOW_MS)])),
+  fc
+    .integer({ min: NOW_MS, max: NOW_MS + 9000 })
+    .map((atMs): ThreadEvent => ({ kind: 'sentElsewhere', atMs, idle: aThread().seen })),
   fc.tuple(who, fc.constantFrom('p1', 'p2'), fc.boolean(), fc.option(fc.webUrl(), { nil: undefined })).map(
     ([by, run, isBuilding, url]): ThreadEvent => ({
       kind: 'preview',
@@ -100,6 +105,7 @@ const busy = aThread({
     anInstruction({ id: ts(0), state: 'working' }),
     aTrouble({ id: 'unknown' }),
   ],
+  turn: { n: NOW_MS, before: NOW_MS - 1, workedMs: 6 * 3_600_000 },
   ephemerals: [{ id: 'background d2', to: ana.id, kind: 'question', about: 'd2' }],
   rounds: [aRound({ last: { id: 'old', by: ana, excerpt: 'x' }, ending: { kind: 'failed', atMs: NOW_MS } })],
 });

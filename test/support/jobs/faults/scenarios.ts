@@ -6,6 +6,7 @@ import {
   type ThreadRun,
   threadEvent,
   threadRun,
+  waitingOf,
 } from '../../../../src/jobs/agent/thread/record.ts';
 import { type EditionRun, editionRun, rootKey } from '../../../../src/jobs/digest/edition/record.ts';
 import {
@@ -199,7 +200,7 @@ function threadAnswers(run: ThreadRun, parts: Parts) {
 }
 
 function threadScenario(parts: Parts): Scenario {
-  const { now, random, one, accept, threads, plan, messages, agentJobs } = parts;
+  const { now, random, one, accept, runs, threads, plan, messages, agentJobs, faults, whileWorking } = parts;
   const agentJobId = one(['aj_old', undefined]);
   const first = 'Write a quickstart';
   const [rootTs, before] = ['2051856000.000100', '2051856000.000300'];
@@ -220,7 +221,8 @@ function threadScenario(parts: Parts): Scenario {
     ),
     answers: { [ana.id]: 'always' as const },
   };
-  if (agentJobId !== undefined) agentJobs.set(agentJobId, { prompts: [], activeUntilMs: 0 });
+  if (agentJobId !== undefined)
+    agentJobs.set(agentJobId, { prompts: [], activeUntilMs: 0, interruptions: 0 });
   const own = Array.from({ length: 1 + Math.floor(random() * 3) }, (_, index) => `Fix page ${index + 1}`);
   const held = one([[], ['Also check the links']]);
   const { answer, check, load } = threadAnswers(run, parts);
@@ -238,10 +240,21 @@ function threadScenario(parts: Parts): Scenario {
     await threads.appendToThread({ teamId, ...place }, { event, dedupeKey: `reply ${ts}` }, true);
   }
 
+  /** Somebody does not wait for the agent. */
+  async function sendNow(n: number): Promise<void> {
+    const [first] = waitingOf(await load());
+    const by = { id: ben.id, name: ben.name };
+    const click = { kind: 'clicked', action: 'sendNow', attempt: 1, atMs: now(), by } as const;
+    const event: ThreadEvent = { ...click, about: first ? [first.id] : [] };
+    await runs.appendToInbox(run.job, run.id, { event, dedupeKey: `sendNow ${n}` });
+  }
+  const clicks = one([0, 0, 2]);
+
   return {
     async begin() {
       await accept(run);
       let atMs = now();
+      for (let n = 0; n < clicks; n += 1) plan(atMs + Math.round(random() * MINUTE_MS), () => sendNow(n));
       for (const text of own) {
         atMs += 5000 + Math.round(random() * 30_000);
         plan(atMs, () => reply(ana.id, text));
@@ -254,6 +267,9 @@ function threadScenario(parts: Parts): Scenario {
       const unasked = posted.filter((text) => own.includes(text));
       const problems = await check([...(agentJobId === undefined ? [first] : []), ...unasked], held);
       if (messages.length === 0) problems.push('nothing is shown');
+      const interruptions = [...agentJobs.values()].reduce((sum, job) => sum + job.interruptions, 0);
+      const mayInterrupt = clicks > 0 || whileWorking === 'send' || faults.join().includes('docs.');
+      if (interruptions > 0 && !mayInterrupt) problems.push('the agent was interrupted');
       // Somebody left the creation of the job as it was.
       if (state === 'ended' && ended?.why !== 'notMade') problems.push(`the thread ended: ${ended?.why}`);
       return problems;

@@ -33,6 +33,8 @@ interface Shown extends Place {
 interface AgentJobState {
   prompts: string[];
   activeUntilMs: number;
+  /** How many came while it was active. */
+  interruptions: number;
 }
 
 /** What the effect of a call gets: its arguments. */
@@ -59,6 +61,7 @@ export function createUpstreams(engine: Engine) {
   const exports = new Map<string, { endsAtMs: number }>();
   const agentJobs = new Map<string, AgentJobState>();
   const builds = new Map<string, { what: string; endsAtMs: number }>();
+  const whileWorking = random() < 0.8 ? ('wait' as const) : ('send' as const);
   const platform = {
     exportEnds: 'completed',
     refusesStarts: false,
@@ -142,8 +145,9 @@ export function createUpstreams(engine: Engine) {
   }
 
   function instruct(jobId: string, prompt: string) {
-    const job = agentJobs.get(jobId) ?? { prompts: [], activeUntilMs: 0 };
+    const job = agentJobs.get(jobId) ?? { prompts: [], activeUntilMs: 0, interruptions: 0 };
     job.prompts.push(prompt);
+    if (now() < job.activeUntilMs) job.interruptions += 1;
     job.activeUntilMs = now() + 5000 + Math.round(random() * 20_000);
     agentJobs.set(jobId, job);
     return agentJob(jobId);
@@ -278,6 +282,7 @@ export function createUpstreams(engine: Engine) {
         },
       },
       docs: () => docs,
+      whileWorking,
       deployment: (_project, name) => targets.of(process, name),
       now,
       random,
@@ -292,5 +297,16 @@ export function createUpstreams(engine: Engine) {
   }
 
   setContext(contextOf);
-  return { messages, ephemerals, files, exports, agentJobs, builds, platform, targets, contextOf };
+  return {
+    messages,
+    ephemerals,
+    files,
+    exports,
+    agentJobs,
+    builds,
+    platform,
+    targets,
+    contextOf,
+    whileWorking,
+  };
 }

@@ -1,0 +1,77 @@
+import type { JobContext } from '../../engine/context.ts';
+import { awaitTime } from '../../engine/waits.ts';
+import {
+  acceptsInstructions,
+  type Instruction,
+  openRoundOf,
+  type ThreadRound,
+  type ThreadRun,
+  waitingOf,
+} from './record.ts';
+// An instruction that comes while the agent works waits until it is done, because it may stop what the agent does.
+
+/** Whether it is not sent while the agent works. */
+export const takesTurns = (thread: ThreadRun, one: Instruction, { settings }: JobContext) =>
+  settings.whileWorking === 'wait' && !one.isNow && !one.creates && acceptsInstructions(thread);
+
+/**
+ * Returns the instruction to send next. One that a person had sent now comes first. While others wait for the agent,
+ * so does one whose author has to be asked about its background: the answer may take as long.
+ */
+export function nextInstruction(thread: ThreadRun): Instruction | undefined {
+  const waiting = waitingOf(thread);
+  const isWaiting = openRoundOf(thread) !== undefined;
+  return (
+    waiting.find(({ isNow, backgroundSource }) => isNow || (isWaiting && backgroundSource)) ?? waiting[0]
+  );
+}
+
+/** Whether the instruction waits until the agent is done with what it works on. */
+export const isForTurn = (thread: ThreadRun, one: Instruction, context: JobContext) =>
+  takesTurns(thread, one, context) && one.backgroundSource === undefined && openRoundOf(thread) !== undefined;
+
+/** Returns the thread with the message about the wait, in the place of that about a limit; undefined if it has it. */
+export function beginTurn(thread: ThreadRun, nowMs: number): ThreadRun | undefined {
+  const { limit, retry, turn: before } = thread;
+  const turn = nextTurn(thread, openRoundOf(thread)?.sentAtMs ?? 0, nowMs);
+  if (turn === before && !limit && (!retry || retry.expired)) return undefined;
+  return { ...thread, turn, limit: undefined, retry: retry && { ...retry, expired: true } };
+}
+
+function nextTurn(
+  { turn, limit }: ThreadRun,
+  sentAtMs: number,
+  nowMs: number,
+): NonNullable<ThreadRun['turn']> {
+  if (turn === undefined || turn.isOver) return { n: limit?.n ?? nowMs };
+  // The agent has got something else since the question.
+  if (turn.workedMs !== undefined && sentAtMs > turn.n) return { n: nowMs, before: turn.n };
+  return turn.discardedBy ? { ...turn, discardedBy: undefined } : turn;
+}
+
+/** Asks people whether to go on waiting for an agent that has worked for long, in a new message. */
+export const askAboutTurn = (thread: ThreadRun, { sinceMs }: ThreadRound, nowMs: number): ThreadRun => ({
+  ...thread,
+  turn: { n: nowMs, before: thread.turn?.n, workedMs: nowMs - sinceMs },
+});
+
+/**
+ * Returns the thread with a poll that comes before the send, because the agent may have got work in the dashboard since
+ * the job was last seen; undefined if that was just now, or if the platform does not answer. Throws `Later` for
+ * the time of the poll.
+ */
+export function pollBeforeSend(
+  thread: ThreadRun,
+  one: Instruction,
+  context: JobContext,
+): ThreadRun | undefined {
+  const { nextPollAtMs, notFound, pollFailure, pollRequested, seen } = thread;
+  const { now, timing } = context;
+  if (!takesTurns(thread, one, context) || notFound || pollFailure) return undefined;
+  // Without an open round, nobody has looked at an active job for a while.
+  const isKnown = seen?.status !== 'active' && now() - (seen?.atMs ?? 0) <= timing.pollMaxMs;
+  if (!pollRequested) return isKnown ? undefined : { ...thread, pollRequested: true, nextPollAtMs: now() };
+  // A poll may wait for its own limit, which must not delay the send for long.
+  awaitTime(nextPollAtMs + timing.docsCallMs, context);
+  return undefined;
+}
