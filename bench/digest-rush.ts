@@ -87,7 +87,8 @@ function configOf(projectId: string): string {
     (name, index) =>
       `  ${name}: { projectId: ${projectId}, domains: [${index === 0 ? domains.join(', ') : ''}] }\n`,
   );
-  return `projects:\n${projects.join('')}limits: { ${limits} }\n`;
+  // People reply while the agent works.
+  return `whileWorking: send\nprojects:\n${projects.join('')}limits: { ${limits} }\n`;
 }
 
 /** Has the figures of all projects collected, as a schedule does in time. */

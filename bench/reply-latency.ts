@@ -46,7 +46,8 @@ const [{ apiUrl, token, signingSecret }, { url, apiKey, projectId }] = [
 ];
 const folder = mkdtempSync(join(tmpdir(), 'docket-bench-'));
 const config = join(folder, 'docket.yml');
-writeFileSync(config, 'limits: { followUpsPerHour: 10000 }\n');
+// People reply while the agent works.
+writeFileSync(config, 'whileWorking: send\nlimits: { followUpsPerHour: 10000 }\n');
 const bot = await startBot({
   SLACK_BOT_TOKEN: token,
   SLACK_SIGNING_SECRET: signingSecret,

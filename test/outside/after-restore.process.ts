@@ -99,6 +99,7 @@ test('after a restore people are asked, and nothing is started, sent or posted t
   await untilBelow(working.card, 'Pull request · acme/docs#');
   await scene.until(['Sent to staging · its workflow succeeded · notified.acme.com']);
   await sent(2);
+  finish(waiting.jobId, 'no_pr');
   await second.terminate();
   rmSync(dataDir, { recursive: true });
   cpSync(copy, dataDir, { recursive: true });

@@ -14,7 +14,7 @@ const asked = [ASKER, 'conversations.replies', AUTHOR, 'chat.postEphemeral'];
 const calls = {
   mention: [...asked, 'response_url', 'chat.postMessage', CREATE, 'chat.update', LOOK],
   reply: [
-    ...[...asked, 'reactions.add', 'chat.update', 'response_url', SEND, 'reactions.remove', LOOK],
+    ...[...asked, 'reactions.add', 'chat.update', 'response_url', LOOK, SEND, 'reactions.remove'],
     'chat.postMessage',
   ],
 };

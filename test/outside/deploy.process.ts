@@ -3,7 +3,8 @@ import { agentsOn, type Followed, SEND } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const timing = { docsCallMs: 5000, postsPerMinute: 600 };
-const scene = stage({ processes: true, slack: { rateLimits: false }, bot: { timing } });
+const bot = { timing, config: 'whileWorking: send\n' };
+const scene = stage({ processes: true, slack: { rateLimits: false }, bot });
 const { follows, plan, finish, replies, sent, instructions, below, untilBelow } = agentsOn(scene);
 
 test('a deploy under load: with 25 replies under way, each is sent once, and nobody is asked about any', async () => {
@@ -22,7 +23,7 @@ test('a deploy under load: with 25 replies under way, each is sent once, and nob
   const [first] = world.bots;
   const before = sends().length;
   const ended = first?.terminate();
-  await world.startBot({ timing });
+  await world.startBot(bot);
   expect(await ended).toBe(0);
   await sent(25);
   for (const { jobId } of threads) finish(jobId, 'no_pr');

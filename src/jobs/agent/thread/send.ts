@@ -57,14 +57,14 @@ export async function nextSend(thread: ThreadRun, context: JobContext): Promise<
   // The job is made first, and an archived job is known before anything is sent to it.
   const isKnown = agentJobId !== undefined && (notFound || seen !== undefined);
   if (!head.creates && !isKnown) return undefined;
-  const polled = pollBeforeSend(thread, head, context);
-  if (polled) return polled;
   // Checked right before the send, since the instruction may have waited for hours.
   const verdict = await permitted(head.by.id, 'agent', context);
   if (verdict.kind === 'refused') return dropAuthor(thread, head.by.id, verdict.contacts);
   if (seen?.status === 'archived') return addProblem(thread, head, { why: 'archived' });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
   if (head.backgroundSource) return askAboutBackground(thread, head, head.backgroundSource, context);
+  const polled = pollBeforeSend(thread, head, context);
+  if (polled) return polled;
   // A person chose to send it again, but the answer to the first call has come.
   const late = await applyLateAnswer(thread, head, context);
   if (late) return late;

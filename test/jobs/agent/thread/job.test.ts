@@ -2,6 +2,7 @@ import { expect, test } from 'vitest';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { previewAlias } from '../../../../src/jobs/site/record.ts';
 import type { PermissionResult } from '../../../../src/policy.ts';
+import { Later } from '../../../../src/runtime/later.ts';
 import { keys } from '../../../../src/store/keys.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aTrouble } from '../../../support/jobs/agent/builders.ts';
@@ -153,4 +154,58 @@ test('the answer to an earlier send is no answer to this one', async () => {
   await answersLate();
   await world.step();
   expect(outcomesOf(await world.thread())[0]).toContain('unknown');
+});
+
+/** The agent has worked for seven hours, as each poll says, and a request waits for it. */
+async function worksForLong(changes: Partial<ThreadRun> = {}) {
+  let polls = 0;
+  world.docs.getAgentJob = async () => {
+    polls += 1;
+    return { id: 'aj', status: 'active', rawStatus: 'active' };
+  };
+  const sentAtMs = NOW_MS - 7 * 3_600_000;
+  await world.follows({
+    rounds: [aRound({ sinceMs: sentAtMs, sentAtMs })],
+    instructions: [anInstruction()],
+    ...changes,
+  });
+  return () => polls;
+}
+
+test('an agent that works for long is polled every five minutes while a request waits', async () => {
+  const polls = await worksForLong();
+  expect((await world.thread()).turn).toMatchObject({ n: NOW_MS, workedMs: 7 * 3_600_000 });
+  for (let n = 0; n < 3; n += 1) world.clock.ms += (await world.step()) ?? 0;
+  expect(world.clock.ms - NOW_MS).toBeGreaterThan(2 * 240_000);
+  expect(polls()).toBeLessThanOrEqual(4);
+  expect(world.prompts).toEqual([]);
+});
+
+test('after a send of unknown result, the job is polled before the next one, however lately it was seen', async () => {
+  const later = anInstruction({ id: '2', text: 'Two', atMs: NOW_MS });
+  await world.follows({ sends: 1, instructions: [aTrouble({ send: 1 }), later] });
+  world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
+  await world.receives(clicks(ben, 'leave', [anInstruction().id]));
+  await world.step();
+  expect(world.prompts).toEqual([]);
+  expect((await world.thread()).turn).toBeDefined();
+});
+
+test('a poll that gets no slot delays a send for the length of a call at most', async () => {
+  await world.follows({ seen: { status: 'completed', rawStatus: 'completed', atMs: NOW_MS - 3_600_000 } });
+  world.clock.ms += 3_600_000;
+  const { rateLimiter } = world.context.store;
+  world.context.store.rateLimiter = {
+    ...rateLimiter,
+    awaitSlot: async (limit, request) => {
+      if (limit.name.startsWith('agent-status')) throw new Later(3_600_000);
+      return rateLimiter.awaitSlot(limit, request);
+    },
+  };
+  await world.receives(wrote(ana, 1, 'One'));
+  const inMs = (await world.step()) ?? 0;
+  expect(inMs).toBeLessThanOrEqual(world.context.timing.docsCallMs);
+  world.clock.ms += inMs;
+  await world.step();
+  expect(world.prompts).toEqual(['One']);
 });

@@ -1,5 +1,7 @@
 import { expect, test } from 'vitest';
+import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
 import { applySendResult } from '../../../../src/jobs/agent/thread/send.ts';
+import { beginTurn } from '../../../../src/jobs/agent/thread/turns.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
@@ -61,4 +63,35 @@ test.each([
     threadMessages(aThread({ ...delay, instructions: [anInstruction({ state })] })),
   );
   expect(sending).toEqual(waiting);
+});
+
+const seenDone = (atMs: number) => ({
+  status: 'completed' as const,
+  rawStatus: 'completed',
+  prLink: PR,
+  atMs,
+});
+const PR = 'https://github.com/acme/docs/pull/5';
+
+test.each([
+  ['after its send: it ends its round, and the next one is about the other request', NOW_MS - 1000, 2],
+  ['before its send: that says nothing of its round', NOW_MS - 130_000, 1],
+])('another thread saw the job idle %s', (_, atMs, rounds) => {
+  const one = anInstruction({ state: 'working', round: 1 });
+  const thread = aThread({ instructions: [one], rounds: [aRound()], seen: undefined });
+  const event: ThreadEvent = { kind: 'sentElsewhere', atMs: NOW_MS, idle: seenDone(atMs) };
+  const after = applyEvents(thread, [event]);
+  expect(after.rounds).toHaveLength(rounds);
+  expect(after.rounds[0]?.ending?.prLink).toBe(rounds === 2 ? PR : undefined);
+  expect(after.rounds.at(-1)).toMatchObject({
+    sentAtMs: NOW_MS,
+    ...(rounds === 2 && { count: 0, prBefore: PR }),
+  });
+});
+
+test('once nothing waits, the next wait has a message of its own', () => {
+  const waiting = aThread({ turn: { n: 1 }, rounds: [aRound()], instructions: [anInstruction()] });
+  const after = applyEvents(waiting, [clicks(ana, 'discard', [anInstruction().id]), wrote(ana, 3, 'go on')]);
+  expect(after.turn?.isOver).toBe(true);
+  expect(beginTurn(after, NOW_MS)?.turn).toEqual({ n: NOW_MS });
 });
