@@ -209,3 +209,20 @@ test('a poll that gets no slot delays a send for the length of a call at most', 
   await world.step();
   expect(world.prompts).toEqual(['One']);
 });
+
+test('right after another thread has sent something to the job, none is sent: that thread says so first', async () => {
+  await world.follows();
+  const { docsCallMs, callMarginMs } = world.context.timing;
+  const name = 'agent-turns:default aj_3f9a77bd04c24a06';
+  const limit = { name, count: 1, windowMs: docsCallMs + callMarginMs, perId: true };
+  await world.context.store.rateLimiter.takeSlot(limit, { id: 'another 1' });
+  await world.receives(wrote(ana, 1, 'One'));
+  const inMs = (await world.step()) ?? 0;
+  expect(world.prompts).toEqual([]);
+  expect(inMs).toBeLessThanOrEqual(limit.windowMs);
+  await world.receives({ kind: 'sentElsewhere', atMs: NOW_MS });
+  await world.step();
+  expect((await world.thread()).turn).toBeDefined();
+  // It reserved nothing.
+  expect(await world.context.store.rateLimiter.usage(limit)).toMatchObject({ waiting: 0 });
+});
