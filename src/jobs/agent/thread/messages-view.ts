@@ -365,7 +365,7 @@ function turnMessage(
     : 'work from outside this thread';
   const goes = isNext ? 'goes to the agent next' : `goes to the agent when ${work} is done`;
   const what = quotedShort(first?.excerpt);
-  const isAsked = workedMs !== undefined;
+  const isAsked = workedMs !== undefined && !isNext;
   const confirm = {
     title: 'Send it now?',
     text: 'The agent may stop what it is doing.',

@@ -70,7 +70,7 @@ export async function nextSend(thread: ThreadRun, context: JobContext): Promise<
   if (late) return late;
   const sends = thread.sends + 1;
   const sending = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', send: sends });
-  if (takesTurns(thread, head, context)) await claimTurn(sending, context);
+  if (takesTurns(thread, head, context)) await claimTurn(thread, slotId(sending), context);
   const limit = hourlyLimitOf(head.creates, project, context.settings.limits.followUpsPerHour);
   const [slotInMs] = await Promise.all([
     // A repeat of this step gets the same slot.
@@ -96,12 +96,14 @@ const turnLimitOf = ({ project, agentJobId }: ThreadRun, { timing }: JobContext)
 });
 
 /** Throws `Later` if another thread has just sent something to the job, and reserves nothing: it is that one's turn. */
-async function claimTurn(sending: ThreadRun, context: JobContext): Promise<void> {
+async function claimTurn(thread: ThreadRun, id: string, context: JobContext): Promise<void> {
   const { rateLimiter } = context.store;
-  const limit = turnLimitOf(sending, context);
-  const inMs = await rateLimiter.takeSlot(limit, { id: slotId(sending) });
+  const limit = turnLimitOf(thread, context);
+  // Its own last send is over.
+  await rateLimiter.releaseSlot(limit, slotId(thread));
+  const inMs = await rateLimiter.takeSlot(limit, { id });
   if (inMs === 0) return;
-  await rateLimiter.releaseSlot(limit, slotId(sending));
+  await rateLimiter.releaseSlot(limit, id);
   throw new Later(inMs);
 }
 
@@ -161,11 +163,7 @@ export async function finishSend(thread: ThreadRun, context: JobContext): Strand
     case 'notMade':
     case 'notHappened': {
       const limit = hourlyLimitOf(one.creates, thread.project, context.settings.limits.followUpsPerHour);
-      await Promise.all(
-        [limit, turnLimitOf(thread, context)].map((each) =>
-          context.store.rateLimiter.releaseSlot(each, slotId(thread)),
-        ),
-      );
+      await context.store.rateLimiter.releaseSlot(limit, slotId(thread));
       const next =
         outcome.kind === 'notMade'
           ? addProblem(thread, one, { why: 'project' })
