@@ -84,8 +84,19 @@ async function postCard(run: ThreadRun, context: JobContext): Promise<StepResult
 async function takeEvents(run: ThreadRun, context: JobContext, events: readonly ThreadEvent[]): StrandResult {
   const { thread, taken } = await applyEvents(run, events, context);
   if (taken === 0) return events.length > 0 ? wait(lookupRetryMs(context)) : undefined;
+  return save(await withNextSend(thread, context), { taken });
+}
+
+/** Begins to send what is next, unless that has to wait. */
+async function withNextSend(thread: ThreadRun, context: JobContext): Promise<ThreadRun> {
   const begun = await orWait(nextSend(thread, context));
-  return save(begun && 'id' in begun ? begun : thread, { taken });
+  return begun && 'id' in begun ? begun : thread;
+}
+
+/** Polls the job, and begins to send what waited for the end of its work, in one save. */
+async function watchAndSend(run: ThreadRun, context: JobContext): StrandResult {
+  const watched = await watch(run, context);
+  return watched?.kind === 'save' ? save(await withNextSend(watched.run, context)) : watched;
 }
 
 async function beginSend(run: ThreadRun, context: JobContext): StrandResult {
@@ -112,7 +123,7 @@ const STRANDS: readonly Strand[] = [
   openQuestion,
   react,
   retain,
-  watch,
+  watchAndSend,
 ];
 
 /**

@@ -1,6 +1,6 @@
 import { DocsApiError } from '../../../docs-api/errors.ts';
 import type { AgentJob } from '../../../docs-api/operations.ts';
-import { Later } from '../../../runtime/later.ts';
+import { Later, orWait } from '../../../runtime/later.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
 import { notMade } from '../../../store/call-once.ts';
 import type { RateLimit } from '../../../store/rate-limit.ts';
@@ -26,7 +26,8 @@ import {
 } from './record.ts';
 import { addSend, snapshotOf } from './rounds.ts';
 import type { StrandResult } from './strand.ts';
-import { beginTurn, isForTurn, nextInstruction, pollBeforeSend, takesTurns } from './turns.ts';
+import { beginTurn, isForTurn, needsPoll, nextInstruction, takesTurns } from './turns.ts';
+import { pollOnce } from './watch.ts';
 
 /** Returns the limit of a project in any hour, shared by all processes: for follow-ups, or the other one for new jobs. */
 export const hourlyLimitOf = (creates: boolean, project: string, perHour: number): RateLimit => ({
@@ -45,7 +46,11 @@ const callName = ({ sends }: Pick<ThreadRun, 'sends'>) => `send.${sends}`;
  * changed thread, which may also say why it is not sent, or not yet. Without a change, throws `Later`, or returns
  * undefined if there is none to send.
  */
-export async function nextSend(thread: ThreadRun, context: JobContext): Promise<ThreadRun | undefined> {
+export async function nextSend(
+  thread: ThreadRun,
+  context: JobContext,
+  isPolled = false,
+): Promise<ThreadRun | undefined> {
   const { project, agentJobId, notFound, seen, limit: before, retry } = thread;
   const ended = endIfNotCreated(thread);
   if (ended !== thread) return ended;
@@ -63,11 +68,11 @@ export async function nextSend(thread: ThreadRun, context: JobContext): Promise<
   if (seen?.status === 'archived') return addProblem(thread, head, { why: 'archived' });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
   if (head.backgroundSource) return askAboutBackground(thread, head, head.backgroundSource, context);
-  const polled = pollBeforeSend(thread, head, context);
-  if (polled) return polled;
   // A person chose to send it again, but the answer to the first call has come.
   const late = await applyLateAnswer(thread, head, context);
   if (late) return late;
+  const polled = !isPolled && needsPoll(thread, head, context) ? await pollNow(thread, context) : thread;
+  if (polled !== thread) return (await nextSend(polled, context, true)) ?? polled;
   const sends = thread.sends + 1;
   const sending = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', send: sends });
   if (takesTurns(thread, head, context)) await claimTurn(thread, slotId(sending), context);
@@ -85,6 +90,17 @@ export async function nextSend(thread: ThreadRun, context: JobContext): Promise<
     return { ...thread, ...nextLimit(thread, perHour, slotInMs, context) };
   }
   return sending;
+}
+
+/** Returns the thread after a poll at once; the same thread if polls have to wait for longer than a call takes. */
+async function pollNow(thread: ThreadRun, context: JobContext): Promise<ThreadRun> {
+  const { now, timing } = context;
+  const polled = await orWait(
+    pollOnce({ ...thread, pollRequested: true, nextPollAtMs: now() }, context, timing),
+  );
+  if ('id' in polled) return polled;
+  if (polled.inMs > timing.docsCallMs) return thread;
+  throw new Later(polled.inMs);
 }
 
 /** Of the threads that follow a job, one sends in this time: as long as it takes until the others know of it. */

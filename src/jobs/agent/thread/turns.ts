@@ -1,5 +1,4 @@
 import type { JobContext } from '../../engine/context.ts';
-import { awaitTime } from '../../engine/waits.ts';
 import {
   acceptsInstructions,
   type Instruction,
@@ -15,14 +14,16 @@ export const takesTurns = (thread: ThreadRun, one: Instruction, { settings }: Jo
   settings.whileWorking === 'wait' && !one.isNow && !one.creates && acceptsInstructions(thread);
 
 /**
- * Returns the instruction to send next. One that a person had sent now comes first. While others wait for the agent,
- * so does one whose author has to be asked about its background: the answer may take as long.
+ * Returns the instruction to send next. One that makes the job comes first, then one that a person had sent now. While
+ * others wait for the agent, the author of one is asked about its background: the answer may take as long.
  */
 export function nextInstruction(thread: ThreadRun): Instruction | undefined {
   const waiting = waitingOf(thread);
   const isWaiting = openRoundOf(thread) !== undefined;
   return (
-    waiting.find(({ isNow, backgroundSource }) => isNow || (isWaiting && backgroundSource)) ?? waiting[0]
+    waiting.find(({ creates }) => creates) ??
+    waiting.find(({ isNow, backgroundSource }) => isNow || (isWaiting && backgroundSource)) ??
+    waiting[0]
   );
 }
 
@@ -56,22 +57,13 @@ export const askAboutTurn = (thread: ThreadRun, { sinceMs }: ThreadRound, nowMs:
 });
 
 /**
- * Returns the thread with a poll that comes before the send, because the agent may have got work in the dashboard since
- * the job was last seen; undefined if that was just now, or if the platform does not answer. Throws `Later` for
- * the time of the poll.
+ * Returns whether the job is polled before the send, because the agent may have got work in the dashboard since the job
+ * was last seen. It is not if that was just now, or if the platform does not answer.
  */
-export function pollBeforeSend(
-  thread: ThreadRun,
-  one: Instruction,
-  context: JobContext,
-): ThreadRun | undefined {
-  const { nextPollAtMs, notFound, pollFailure, pollRequested, seen } = thread;
-  const { now, timing } = context;
-  if (!takesTurns(thread, one, context) || notFound || pollFailure) return undefined;
+export function needsPoll(thread: ThreadRun, one: Instruction, context: JobContext): boolean {
+  const { notFound, pollFailure, pollRequested, seen } = thread;
+  if (!takesTurns(thread, one, context) || notFound || pollFailure) return false;
   // Without an open round, nobody has looked at an active job for a while.
-  const isKnown = seen?.status !== 'active' && now() - (seen?.atMs ?? 0) <= timing.pollMaxMs;
-  if (!pollRequested) return isKnown ? undefined : { ...thread, pollRequested: true, nextPollAtMs: now() };
-  // A poll may wait for its own limit, which must not delay the send for long.
-  awaitTime(nextPollAtMs + timing.docsCallMs, context);
-  return undefined;
+  if (pollRequested || seen?.status === 'active') return true;
+  return context.now() - (seen?.atMs ?? 0) > context.timing.pollMaxMs;
 }

@@ -1,12 +1,11 @@
 import type { DocsApi } from '../../../docs-api/client.ts';
-import { orWait } from '../../../runtime/later.ts';
+import type { Timing } from '../../../runtime/timing.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { save } from '../../engine/job.ts';
 import { isUnknownJob, nextPollMs, pollJob } from '../../engine/polling.ts';
 import { hasPreviews, markPreviewOlder } from './previews.ts';
 import { isWaitingForTurn, openRoundOf, type ThreadRun } from './record.ts';
 import { applyPoll, stopPolls } from './rounds.ts';
-import { nextSend } from './send.ts';
 import type { StrandResult } from './strand.ts';
 import { askAboutTurn } from './turns.ts';
 
@@ -35,7 +34,7 @@ const SLOWER = 10;
 
 /** Polls the job while a round is open, or a person waits. */
 export async function watch(thread: ThreadRun, context: JobContext): StrandResult {
-  const { now, random, timing } = context;
+  const { now, timing } = context;
   const round = openRoundOf(thread);
   if (thread.agentJobId === undefined || thread.state === 'ended') return undefined;
   if (!round && !thread.pollRequested) return undefined;
@@ -47,22 +46,26 @@ export async function watch(thread: ThreadRun, context: JobContext): StrandResul
     if (polledAtMs - keptAtMs >= timing.watchMs) return save(askAboutTurn(thread, round, polledAtMs));
   }
   const pace = isLong ? { ...timing, pollMaxMs: timing.pollMaxMs * SLOWER } : timing;
-  const poll = await pollAgentJob(thread, { ...context, timing: pace });
+  return save(await pollOnce(thread, context, pace));
+}
+
+/** Returns the thread after a poll. Throws `Later` until that is due. */
+export async function pollOnce(thread: ThreadRun, context: JobContext, timing: Timing): Promise<ThreadRun> {
+  const { now, random } = context;
+  const polledAtMs = now();
+  const poll = await pollAgentJob(thread, { ...context, timing });
   if ('failure' in poll) {
     const { failure } = poll;
     const isGone = failure.kind === 'lost' && failure.inARow >= NOT_FOUND_AFTER;
-    if (isGone) return save(stopPolls(thread, 'gone', now()));
-    return save({ ...thread, pollFailure: failure, nextPollAtMs: failure.nextMs });
+    if (isGone) return stopPolls(thread, 'gone', now());
+    return { ...thread, pollFailure: failure, nextPollAtMs: failure.nextMs };
   }
   const next = applyPoll(thread, poll.job, polledAtMs, timing.graceMs);
   const startedAtMs = openRoundOf(next)?.sinceMs ?? polledAtMs;
-  const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), pace, random());
-  if (poll.job.status === 'active') return save({ ...next, nextPollAtMs });
+  const nextPollAtMs = now() + nextPollMs({ startedAtMs }, now(), timing, random());
+  if (poll.job.status === 'active') return { ...next, nextPollAtMs };
   // A round that was given up may be found ended, without ever being open again.
   const last = next.rounds.at(-1);
   if (last?.ending && last !== thread.rounds.at(-1)) await markPreviewOlder(next, last.n, context);
-  const ended = { ...next, previews: await hasPreviews(next, context), nextPollAtMs };
-  // What waits for the end of a round is taken in the same save.
-  const begun = await orWait(nextSend(ended, context));
-  return save(begun && 'id' in begun ? begun : ended);
+  return { ...next, previews: await hasPreviews(next, context), nextPollAtMs };
 }

@@ -191,23 +191,37 @@ test('after a send of unknown result, the job is polled before the next one, how
   expect((await world.thread()).turn).toBeDefined();
 });
 
-test('a poll that gets no slot delays a send for the length of a call at most', async () => {
-  await world.follows({ seen: { status: 'completed', rawStatus: 'completed', atMs: NOW_MS - 3_600_000 } });
+test.each([
+  ['soon, the send waits', 5000, []],
+  ['much later, the send does not wait', 3_600_000, ['One']],
+])('if the poll before a send gets its slot %s', async (_, slotMs, prompts) => {
+  await world.follows();
   world.clock.ms += 3_600_000;
   const { rateLimiter } = world.context.store;
   world.context.store.rateLimiter = {
     ...rateLimiter,
     awaitSlot: async (limit, request) => {
-      if (limit.name.startsWith('agent-status')) throw new Later(3_600_000);
+      if (limit.name.startsWith('agent-status')) throw new Later(slotMs);
       return rateLimiter.awaitSlot(limit, request);
     },
   };
   await world.receives(wrote(ana, 1, 'One'));
-  const inMs = (await world.step()) ?? 0;
-  expect(inMs).toBeLessThanOrEqual(world.context.timing.docsCallMs);
-  world.clock.ms += inMs;
   await world.step();
-  expect(world.prompts).toEqual(['One']);
+  expect(world.prompts).toEqual(prompts);
+});
+
+test('the poll before a send is no save of its own, so people see no wait', async () => {
+  await world.follows();
+  world.clock.ms += 3_600_000;
+  const before = world.texts.get(`${world.id}.card`);
+  const cards: (string | undefined)[] = [];
+  world.docs.sendFollowUp = async () => {
+    cards.push(world.texts.get(`${world.id}.card`));
+    return { id: 'aj', status: 'active', rawStatus: 'active' };
+  };
+  await world.receives(wrote(ana, 1, 'One'));
+  await world.step();
+  expect(cards).toEqual([before]);
 });
 
 test('right after another thread has sent something to the job, none is sent: that thread says so first', async () => {
