@@ -189,6 +189,8 @@ const sendLimit = z.object({
   untilMs: z.number(),
   /** The person who discarded the waiting instructions. */
   discardedBy: person.optional(),
+  /** Nothing waits any more: the next wait gets a message of its own. */
+  isOver: z.boolean().optional(),
 });
 
 /** Instructions wait until the agent is done. Takes the place of a limit, and the other way round: one message shows both. */
@@ -200,9 +202,8 @@ const turn = z.object({
   workedMs: z.number().optional(),
   /** When a person chose to keep waiting. */
   keptAtMs: z.number().optional(),
-  discardedBy: person.optional(),
-  /** Nothing waits any more: the next wait gets a message of its own. */
-  isOver: z.boolean().optional(),
+  discardedBy: sendLimit.shape.discardedBy,
+  isOver: sendLimit.shape.isOver,
 });
 
 /** A preview of the job's branch, by its run, and who asked for it. It has a `url` if it shows the agent's latest work. */
@@ -359,6 +360,12 @@ export async function listThreads({ indexed }: Pick<RunStore, 'indexed'>, teamId
   const threads = entries.flatMap((entry) => listedThread.safeParse(entry).data ?? []);
   return threads.sort((one, other) => other.sinceMs - one.sinceMs);
 }
+
+/** The number of the present wait, whose message goes on. */
+export const waitNumberOf = ({ limit, turn }: ThreadRun) => {
+  const wait = turn ?? limit;
+  return wait?.isOver ? undefined : wait?.n;
+};
 
 /** Whether requests wait until the agent is done, as far as messages say. */
 export const isWaitingForTurn = (thread: ThreadRun) =>

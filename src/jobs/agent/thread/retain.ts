@@ -28,10 +28,11 @@ export function compact(thread: ThreadRun): ThreadRun {
   const instructions = thread.instructions
     .filter((one) => !dropped.has(one))
     .map((one) => (isSpent(one) ? { ...one, text: '', background: undefined } : one));
-  const { turn } = thread;
-  // The next wait must not post its message again.
-  const isOver = turn !== undefined && unsentOf(thread).length === 0;
-  return { ...thread, instructions, ...(isOver && { turn: { ...turn, isOver } }) };
+  const { limit, turn } = thread;
+  const isOver = unsentOf(thread).length === 0;
+  // The next wait must not post the message of this one again.
+  const over = { limit: limit && { ...limit, isOver }, turn: turn && { ...turn, isOver } };
+  return { ...thread, instructions, ...(isOver && over) };
 }
 
 /**

@@ -23,6 +23,7 @@ import {
   type ThreadRun,
   threadEvents,
   unresolvedSendOf,
+  waitNumberOf,
 } from './record.ts';
 import { addSend, snapshotOf } from './rounds.ts';
 import type { StrandResult } from './strand.ts';
@@ -308,14 +309,9 @@ function nextRetry({ retry }: ThreadRun, error: DocsApiError, context: JobContex
 }
 
 /** Returns the new limit of a thread: our own of `perHour`, or the platform's. A continuing wait keeps its message. */
-function nextLimit(
-  { limit, turn }: ThreadRun,
-  perHour: number | undefined,
-  inMs: number,
-  context: JobContext,
-) {
+function nextLimit(thread: ThreadRun, perHour: number | undefined, inMs: number, context: JobContext) {
   const nowMs = context.now();
-  const n = limit?.n ?? (turn && !turn.isOver ? turn.n : nowMs);
+  const n = waitNumberOf(thread) ?? nowMs;
   const untilMs = nowMs + Math.max(inMs, context.timing.retryMinMs);
   return { limit: { n, perHour, untilMs }, turn: undefined };
 }

@@ -6,6 +6,7 @@ import {
   type ThreadRound,
   type ThreadRun,
   waitingOf,
+  waitNumberOf,
 } from './record.ts';
 // An instruction that comes while the agent works waits until it is done, because it may stop what the agent does.
 
@@ -39,12 +40,9 @@ export function beginTurn(thread: ThreadRun, nowMs: number): ThreadRun | undefin
   return { ...thread, turn, limit: undefined, retry: retry && { ...retry, expired: true } };
 }
 
-function nextTurn(
-  { turn, limit }: ThreadRun,
-  sentAtMs: number,
-  nowMs: number,
-): NonNullable<ThreadRun['turn']> {
-  if (turn === undefined || turn.isOver) return { n: limit?.n ?? nowMs };
+function nextTurn(thread: ThreadRun, sentAtMs: number, nowMs: number): NonNullable<ThreadRun['turn']> {
+  const { turn } = thread;
+  if (turn === undefined || turn.isOver) return { n: waitNumberOf(thread) ?? nowMs };
   // The agent has got something else since the question.
   if (turn.workedMs !== undefined && sentAtMs > turn.n) return { n: nowMs, before: turn.n };
   return turn.discardedBy ? { ...turn, discardedBy: undefined } : turn;

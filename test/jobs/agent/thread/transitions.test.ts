@@ -89,9 +89,14 @@ test.each([
   });
 });
 
-test('once nothing waits, the next wait has a message of its own', () => {
-  const waiting = aThread({ turn: { n: 1 }, rounds: [aRound()], instructions: [anInstruction()] });
-  const after = applyEvents(waiting, [clicks(ana, 'discard', [anInstruction().id]), wrote(ana, 3, 'go on')]);
-  expect(after.turn?.isOver).toBe(true);
-  expect(beginTurn(after, NOW_MS)?.turn).toEqual({ n: NOW_MS });
-});
+test.each([{ turn: { n: 1 } }, { limit: { n: 1, untilMs: NOW_MS } }])(
+  'once nothing waits, the next wait has a message of its own: %j',
+  (wait) => {
+    const waiting = aThread({ ...wait, rounds: [aRound()], instructions: [anInstruction()] });
+    const after = applyEvents(waiting, [
+      clicks(ana, 'discard', [anInstruction().id]),
+      wrote(ana, 3, 'go on'),
+    ]);
+    expect(beginTurn(after, NOW_MS)?.turn).toEqual({ n: NOW_MS });
+  },
+);
