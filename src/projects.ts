@@ -21,6 +21,19 @@ export interface Project {
   workspaces?: readonly string[] | undefined;
   /** The deployments that can be updated to its exports. */
   deployments?: readonly Deployment[] | undefined;
+  /** The Git host of the agent's pull requests, if Docket reads their state. */
+  pullRequests?: PullRequests | undefined;
+}
+
+export interface PullRequests {
+  host: 'github' | 'gitlab';
+  apiUrl: string;
+  /** Its file is read again after a 401. */
+  token: NamedSecret;
+  /** Working days without a review before the one reminder; 0 for none. */
+  remindAfterDays: number;
+  /** The person or the user group whom it mentions; by default, the owner. */
+  remind?: string | undefined;
 }
 
 /** A self-hosted docs site that serves exports. Docket notifies it of them by exactly one of `webhook` and `github`. */

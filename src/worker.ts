@@ -7,6 +7,7 @@ import { createDeploymentTroubles } from './deployments/troubles.ts';
 import { createDocsApi, type DocsApi, keyIdOf } from './docs-api/client.ts';
 import { connectionProblem, DocsApiError, docsProblemOf } from './docs-api/errors.ts';
 import { isRepeatable, OPERATIONS } from './docs-api/operations.ts';
+import { createGitHosts } from './git-hosts/git-host.ts';
 import type { JobContext } from './jobs/engine/context.ts';
 import { createSendEvent } from './jobs/engine/send-event.ts';
 import { createWorkers, startSweeper } from './jobs/engine/workers.ts';
@@ -101,6 +102,10 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
       groupMembers: slack.groupMembers,
       admin: workspace.settings.allow.admin,
     });
+    const renewed = (hidden: string[]) => {
+      parts.secrets.push(...hidden);
+      log.info('a new token or secret was read from its file');
+    };
     const context: WorkerContext = {
       store: { runs, threads, figures, links, responseUrls, audit, support, rateLimiter },
       calls,
@@ -117,12 +122,17 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
         ...rejectWhenStopping(stopping, { alertAdmins }),
       },
       deployment: createDeployments(projects, sender.send, parts.machineMs, onDeploymentCall, {
-        renewed(hidden) {
-          parts.secrets.push(...hidden);
-          log.info('a new token or secret of a deployment was read from its file');
-        },
+        renewed,
         expires: (token) => void tokens.set(token.variable, token),
         ended: troubles.ended,
+      }),
+      gitHost: createGitHosts(projects, sender.send, {
+        renewed: (token) => renewed([token]),
+        ended(project, about, error) {
+          troubles.hostEnded(project, about, error);
+          if (error && !stopping.aborted)
+            log.warn({ err: error, project, repository: about.repository }, 'a call to a Git host failed');
+        },
       }),
       settings: { projects, limits, linksTo, backgroundMode, whileWorking },
       slack: {

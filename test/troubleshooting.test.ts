@@ -13,6 +13,7 @@ const WITHOUT_ROW = [
   "Set it to the base address of the docs platform's API.",
   'Write the address that takes the message.',
   'Write it like https://github.example.com/api/v3',
+  'Write it like https://gitlab.example.com/api/v4',
   'Use 1 to 40 letters from a to z, digits, - or _.',
   'Check the plan (exports need Enterprise)',
   'Put a key that it takes into its file',

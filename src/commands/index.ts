@@ -5,6 +5,7 @@ import { deploymentCommands } from './deployment/buttons.ts';
 import { digestCommands } from './digest/command.ts';
 import { exportCommands } from './export/command.ts';
 import { homeCommands } from './home/home.ts';
+import { pullRequestCommands } from './pull-request/pull-request.ts';
 import { defineModal, mergeRegistries, type Registry } from './registry.ts';
 import { siteCommands } from './site/command.ts';
 import { statusCommands } from './status/command.ts';
@@ -14,6 +15,7 @@ const features: Partial<Registry>[] = [
   exportCommands,
   deploymentCommands,
   agentCommands,
+  pullRequestCommands,
   siteCommands,
   digestCommands,
   statusCommands,

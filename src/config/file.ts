@@ -4,7 +4,7 @@ import { WEBHOOK_SECRET } from '../deployments/webhook.ts';
 import { isSafeId } from '../docs-api/operations.ts';
 import { readDomain } from '../domain.ts';
 import { LIMITS } from '../jobs/shared/limits.ts';
-import type { Project } from '../projects.ts';
+import type { Project, PullRequests } from '../projects.ts';
 import { isGitRef } from '../runtime/git-ref.ts';
 import { readWebAddress } from '../runtime/web-address.ts';
 import { kindOfId } from '../slack/ids.ts';
@@ -123,6 +123,27 @@ const webhook = (env: Env) =>
 
 const refProblem = 'must be a branch or a tag, such as main.';
 
+const token = (env: Env, variable: string) =>
+  secretIn(env, 'a token', variable, (text) => {
+    const flaw = secretFlaw(text);
+    return flaw && `names a token that ${flaw}`;
+  });
+
+const apiUrl = (fix: string, usual: string) =>
+  secureUrl(fix)
+    .refine(isPlainUrl, 'has a user, a query or a fragment. Use scheme, host and path only.')
+    .default(usual);
+
+const githubUrl = apiUrl(
+  'Write it like https://github.example.com/api/v3, or leave it out for github.com.',
+  'https://api.github.com',
+);
+
+const gitlabUrl = apiUrl(
+  'Write it like https://gitlab.example.com/api/v4, or leave it out for gitlab.com.',
+  'https://gitlab.com/api/v4',
+);
+
 const github = (env: Env) =>
   z
     .strictObject(
@@ -137,13 +158,8 @@ const github = (env: Env) =>
         ).optional(),
         event: matching(/^[\w.-]{1,100}$/, 'must be the type of an event, such as docs-export.').optional(),
         ref: z.string(refProblem).refine(isGitRef, refProblem).default('main'),
-        token: secretIn(env, 'a token', 'ACME_DEPLOY_SECRET', (text) => {
-          const flaw = secretFlaw(text);
-          return flaw && `names a token that ${flaw}`;
-        }),
-        apiUrl: secureUrl('Write it like https://github.example.com/api/v3, or leave it out for github.com.')
-          .refine(isPlainUrl, 'has a user, a query or a fragment. Use scheme, host and path only.')
-          .default('https://api.github.com'),
+        token: token(env, 'ACME_DEPLOY_SECRET'),
+        apiUrl: githubUrl,
       },
       mapProblem,
     )
@@ -169,6 +185,43 @@ const deployment = (env: Env) =>
     )
     .refine(({ webhook, github }) => !webhook !== !github, deploymentProblem);
 
+const hostProblem =
+  'must have either github or gitlab. Write it like github: { token: { env: ACME_GITHUB_TOKEN } }.';
+
+const daysProblem = 'must be a number of working days from 0 (never) to 30. The default is 3.';
+
+const pullRequests = (env: Env) =>
+  z
+    .strictObject(
+      {
+        github: z
+          .strictObject({ token: token(env, 'ACME_GITHUB_TOKEN'), apiUrl: githubUrl }, mapProblem)
+          .optional(),
+        gitlab: z
+          .strictObject(
+            {
+              token: token(env, 'ACME_GITLAB_TOKEN'),
+              apiUrl: gitlabUrl,
+            },
+            mapProblem,
+          )
+          .optional(),
+        remindAfterDays: z.int(daysProblem).min(0, daysProblem).max(30, daysProblem).default(3),
+        remind: matching(
+          /^[UWS][A-Z0-9]{4,20}$/,
+          "must be the id of a person (U…) or of a user group (S…). A group's: its page in the directory, ⋮, Copy group ID.",
+        ).optional(),
+      },
+      hostProblem,
+    )
+    .transform(({ github, gitlab, ...rest }, context): PullRequests => {
+      const given = github ?? gitlab;
+      if (given && !(github && gitlab))
+        return { host: github ? 'github' : 'gitlab', apiUrl: given.apiUrl, token: given.token, ...rest };
+      context.addIssue(hostProblem);
+      return z.NEVER;
+    });
+
 const projectSchema = (env: Env) =>
   z.strictObject(
     {
@@ -179,6 +232,7 @@ const projectSchema = (env: Env) =>
       channels: list(channel).default([]),
       deployments: z.record(z.string(), deployment(env), mapProblem).default({}),
       workspaces: list(z.string()).optional(),
+      pullRequests: pullRequests(env).optional(),
     },
     mapProblem,
   );

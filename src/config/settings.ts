@@ -32,8 +32,9 @@ export type Settings = ReturnType<typeof readSettings>;
 /** Returns the secret values of the settings, for the log to hide. */
 export function secretsOf(settings: Settings): string[] {
   const { workspaces, projects } = settings;
-  const keys = projects.flatMap(({ apiKey, deployments = [] }) => [
+  const keys = projects.flatMap(({ apiKey, deployments = [], pullRequests }) => [
     apiKey,
+    pullRequests?.token.secret,
     ...deployments.flatMap(({ webhook, github }) => [
       github?.token.secret,
       ...(webhook ? secretsOfWebhook(webhook) : []),

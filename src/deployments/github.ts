@@ -46,7 +46,7 @@ export class GithubError extends Error {
  * Returns how long to wait for one of GitHub's limits, by its REST guide; undefined for other answers. The reset belongs to
  * the hourly limit. At the secondary limits, GitHub may only say so in words.
  */
-function limitOf({ status, headers, retryAfterMs }: Answer, text = ''): number | undefined {
+export function limitOf({ status, headers, retryAfterMs }: Answer, text = ''): number | undefined {
   const isHourly = headers['x-ratelimit-remaining'] === '0';
   const isForbidden = status === 403 && (isHourly || retryAfterMs !== undefined || /rate limit/i.test(text));
   if (status !== 429 && !isForbidden) return undefined;
@@ -69,7 +69,7 @@ const runSchema = z
   }));
 
 /** The host of the pages has no `api.` before it. On GitHub Enterprise Server, it is the same one. */
-const HOST_OF_API = /^(https:\/\/)api\.(?=github\.com$|[\w-]+\.ghe\.com$)/;
+export const HOST_OF_API = /^(https:\/\/)api\.(?=github\.com$|[\w-]+\.ghe\.com$)/;
 
 /** More redirects are not followed. */
 const MAX_REDIRECTS = 3;

@@ -1,4 +1,4 @@
-import type { Deployment, Project } from '../projects.ts';
+import type { Deployment, NamedSecret, Project, PullRequests } from '../projects.ts';
 import { retention, type Timing } from '../runtime/timing.ts';
 import type { DeploymentTrouble, ValueStores } from '../store/values.ts';
 import type { createDeployments, DeploymentResult } from './deployment.ts';
@@ -7,7 +7,10 @@ import { STOPPED } from './github.ts';
 /** The trouble of a deployment. `text` is for operators, with the fix. */
 export type DeploymentProblem = DeploymentTrouble & Record<'project' | 'deployment' | 'text', string>;
 
-type Projects = readonly Pick<Project, 'name' | 'deployments'>[];
+type Projects = readonly Pick<Project, 'name' | 'deployments' | 'pullRequests'>[];
+
+/** In the place of a deployment's name, which has no space: the Git host. */
+const PULL_REQUESTS = 'pull requests';
 
 interface TroubleParts {
   store: ValueStores['troubles'];
@@ -30,12 +33,15 @@ const isRecent = ({ atMs }: DeploymentTrouble, nowMs: number) => nowMs - atMs < 
 
 /** Returns the recent troubles of these projects' deployments, as `/readyz` shows problems, also those that are none yet. */
 async function loadTroubles(projects: Projects, store: ValueStores['troubles'], nowMs: number) {
-  const targets = projects.flatMap(({ name: project, deployments = [] }) =>
-    deployments.flatMap(({ name: deployment }) => {
+  const targets = projects.flatMap(({ name: project, deployments = [], pullRequests }) => [
+    ...deployments.flatMap(({ name: deployment }) => {
       const of = nameOf(project, deployment);
       return [of, `${of} workflow`].map((key) => ({ project, deployment, of, key }));
     }),
-  );
+    ...[pullRequests && nameOf(project, PULL_REQUESTS)].flatMap((of) =>
+      of === undefined ? [] : [{ project, deployment: PULL_REQUESTS, of, key: of }],
+    ),
+  ]);
   const found = await store.load(targets.map(({ key }) => key));
   return targets.flatMap(({ project, deployment, of }, index) => {
     const trouble = found[index];
@@ -56,6 +62,10 @@ export const problemKey = ({ name, project, deployment, sinceMs }: DeploymentPro
 function textOf({ name, reason, fix }: DeploymentTrouble, project: string, deployment: string): string {
   if (name === 'deployment_workflow')
     return `The workflow of deployment ${deployment} of project ${project} has failed twice in a row. ${fix}`;
+  if (name === 'git_host_refused')
+    return `The Git host of project ${project} refuses Docket's requests (${reason}). ${fix}`;
+  if (name === 'git_host_unreachable')
+    return `The Git host of project ${project} doesn't answer (${reason}). ${fix}`;
   return name === 'deployment_refused'
     ? `The deployment ${deployment} of project ${project} rejects exports (${reason}). ${fix}`
     : `The deployment ${deployment} of project ${project} takes no exports (${reason}). ${fix}`;
@@ -99,7 +109,7 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     }
     const { isFinal, status = 500, reason } = failure;
     const sinceMs = before?.sinceMs ?? now();
-    const isRefused = status >= 300 && status < 500 && ![408, 425, 429].includes(status);
+    const isRefused = isRefusal(status);
     // The receiver refuses this export, and may take the next one.
     if (deployment.webhook && isRefused && status >= 400 && !ABOUT_WEBHOOK.includes(status)) return;
     const isLong = now() - sinceMs >= timing.deploymentProblemMs;
@@ -132,9 +142,42 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     await store.save(name, { name: 'deployment_workflow', ...state });
   }
 
+  /** Records the end of a call about a repository to a Git host; `rights` are those that its token needs. */
+  function hostEnded(
+    project: string,
+    { repository, host, rights }: { repository: string; host: PullRequests; rights: string },
+    failure?: { status: number | undefined; reason: string },
+  ) {
+    if (stopping.aborted) return;
+    const name = nameOf(project, PULL_REQUESTS);
+    async function saveHost() {
+      const last = await load(name);
+      const before = last && isRecent(last, now()) ? last : undefined;
+      // Another repository may well be there.
+      if (failure === undefined) return before?.repository === repository && store.end(name);
+      if (before?.isProblem && before.repository !== repository)
+        return store.save(name, { ...before, atMs: now() });
+      const { status = 500, reason } = failure;
+      const isRefused = isRefusal(status);
+      const sinceMs = before?.sinceMs ?? now();
+      const isLong = now() - sinceMs >= timing.deploymentProblemMs;
+      await store.save(name, {
+        name: isRefused ? 'git_host_refused' : 'git_host_unreachable',
+        reason,
+        fix: isRefused ? hostFix(host.token, status, repository, rights) : addressFix(reason, 'apiUrl'),
+        sinceMs,
+        atMs: now(),
+        isProblem: before?.isProblem || isRefused || isLong,
+        repository,
+      });
+    }
+    saved = saved.then(async () => void (await saveHost())).catch(onError);
+  }
+
+  const addressFix = (reason: string, what: string) =>
+    parts.connectionFix(reason, what) ?? 'Check that it runs, its address and the network.';
   const connectionFix = ({ webhook }: Deployment, reason: string) =>
-    parts.connectionFix(reason, webhook ? 'webhook.url' : 'github.apiUrl') ??
-    'Check that it runs, its address and the network.';
+    addressFix(reason, webhook ? 'webhook.url' : 'github.apiUrl');
 
   /** `find` returns the calls to a deployment. */
   async function refresh(find: ReturnType<typeof createDeployments>) {
@@ -151,7 +194,19 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     await saved;
   }
 
-  return { ended, refresh, problems: () => problems };
+  return { ended, hostEnded, refresh, problems: () => problems };
+}
+
+const isRefusal = (status: number) => status >= 300 && status < 500 && ![408, 425, 429].includes(status);
+
+const tokenFix = ({ file, name }: NamedSecret) =>
+  file ? `Put a new token into ${file}.` : `Set a new token in ${name}, and restart Docket.`;
+
+function hostFix(token: NamedSecret, status: number, repository: string, rights: string): string {
+  if (status === 401) return tokenFix(token);
+  return status === 403
+    ? `Give its token ${rights}, for ${repository}.`
+    : `Check apiUrl, and that ${repository} is there; give its token ${rights}, for it.`;
 }
 
 function refusalFix({ webhook, github }: Deployment, status: number): string {
@@ -163,10 +218,7 @@ function refusalFix({ webhook, github }: Deployment, status: number): string {
         ? 'Check webhook.url.'
         : 'Its log says why.';
   const { token, repository = '', workflow } = github ?? {};
-  if (status === 401)
-    return token?.file
-      ? `Put a new token into ${token.file}.`
-      : `Set a new token in ${token?.name}, and restart Docket.`;
+  if (status === 401 && token) return tokenFix(token);
   if (status === 403)
     return `Give its token the right ${workflow ? 'Actions' : 'Contents'}: write for ${repository}.`;
   return status === 422

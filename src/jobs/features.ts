@@ -6,6 +6,7 @@ import { deploymentFeature } from './deployment/feature.ts';
 import { digestFeature } from './digest/feature.ts';
 import { exportFeature } from './export/feature.ts';
 import { exportScheduleFeature } from './export-schedule/feature.ts';
+import { pullRequestFeature } from './pull-request/feature.ts';
 import type { Feature, LimitContext, WorkContext } from './shared/feature.ts';
 import { waitingCountText, workWaitsText } from './shared/wording-view.ts';
 import { siteFeature } from './site/feature.ts';
@@ -35,6 +36,7 @@ export const features: readonly Feature[] = [
   deploymentFeature,
   outboxFeature,
   agentFeature,
+  pullRequestFeature,
   digestFeature,
   exportScheduleFeature,
   siteFeature,

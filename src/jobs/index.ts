@@ -20,6 +20,8 @@ import { exportRestore, linkRestore } from './export/restore.ts';
 import { exportScheduleJob } from './export-schedule/job.ts';
 import { exportScheduleRestore } from './export-schedule/restore.ts';
 import { homeJob } from './home/job.ts';
+import { pullRequestJob, repositoryJob } from './pull-request/job.ts';
+import { pullRequestRestore } from './pull-request/restore.ts';
 import { siteJob } from './site/job.ts';
 import { siteRestore } from './site/restore.ts';
 
@@ -58,6 +60,8 @@ export const jobs: readonly Job<WorkerContext>[] = [
   exportScheduleJob,
   threadJob,
   mentionJob,
+  repositoryJob,
+  pullRequestJob,
   siteJob,
   figuresJob,
   scheduleJob,
@@ -80,6 +84,7 @@ export const restores: readonly Restore[] = [
   updateRestore,
   exportScheduleRestore,
   threadRestore,
+  pullRequestRestore,
   siteRestore,
   digestScheduleRestore,
   editionRestore,

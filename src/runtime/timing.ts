@@ -99,6 +99,8 @@ export const claimMsOf = ({ limitWaitMs, watchMs, giveUpMs }: Timing) => limitWa
 export const retention = {
   /** A run and its messages: long enough for every button of a thread that people still read. */
   runMs: 30 * 24 * hour,
+  /** A pull request, after its end. */
+  pullRequestMs: 60 * 24 * hour,
   /** Slack accepts a `response_url` for 30 minutes. */
   responseUrlMs: 30 * minute,
   /** Dedupe keys of events: longer than any repeat. */

@@ -20,7 +20,7 @@ export interface Message<B extends MessageBlock = MessageBlock> {
 
 /**
  * A piece of a line. Plain strings appear unchanged: they can neither mention anyone nor become markup. `mention`
- * notifies the user; `channel` notifies nobody, and Slack shows its name only to those who may know it. `link` is an
+ * notifies the user or the user group; `channel` notifies nobody, and Slack shows its name only to those who may know it. `link` is an
  * http(s) address. `time` appears in each reader's own zone; `format` is one of Slack's date formats.
  */
 export type Part =
@@ -215,7 +215,10 @@ function toRichText(part: Part): RichTextElement {
   if (typeof part === 'string') return { type: 'text', text: part };
   if ('bold' in part) return { type: 'text', text: part.bold, style: { bold: true } };
   if ('code' in part) return { type: 'text', text: part.code, style: { code: true } };
-  if ('mention' in part) return { type: 'user', user_id: part.mention };
+  if ('mention' in part)
+    return isGroup(part.mention)
+      ? { type: 'usergroup', usergroup_id: part.mention }
+      : { type: 'user', user_id: part.mention };
   if ('channel' in part) return { type: 'channel', channel_id: part.channel };
   if ('link' in part) return { type: 'link', url: part.link, text: part.label };
   return {
@@ -230,11 +233,14 @@ function toMrkdwn(part: Part): string {
   if (typeof part === 'string') return escapeText(part);
   if ('bold' in part) return escapeText(part.bold);
   if ('code' in part) return escapeText(part.code);
-  if ('mention' in part) return `<@${part.mention}>`;
+  if ('mention' in part) return isGroup(part.mention) ? `<!subteam^${part.mention}>` : `<@${part.mention}>`;
   if ('channel' in part) return `<#${part.channel}>`;
   if ('link' in part) return mrkdwnLink(part.link, part.label);
   return `<!date^${toSeconds(part.time)}^${part.format}|${formatUtc(part.time)}>`;
 }
+
+/** Ids of people begin with U or W. */
+const isGroup = (id: string) => id.startsWith('S');
 
 const toSeconds = (ms: number) => Math.floor(ms / 1000);
 

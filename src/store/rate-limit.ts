@@ -34,6 +34,7 @@ export const limitNames = [
   'follow-ups',
   'agent-jobs',
   'agent-turns',
+  'git-host',
 ] as const;
 
 export const limitNameOf = ({ name }: Pick<RateLimit, 'name'>): string => name.split(':', 1)[0] ?? '';

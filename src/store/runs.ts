@@ -39,6 +39,8 @@ export const runBase = z.object({
   needs: z.array(z.string()).optional(),
   /** A setting: kept until a person ends it; other records expire. */
   permanent: z.boolean().optional(),
+  /** How long the record is kept otherwise; by default as `retention.runMs`. */
+  keptMs: z.number().optional(),
 });
 export type RunBase = z.infer<typeof runBase>;
 
@@ -159,7 +161,7 @@ export function createRunStore(redis: RedisClient) {
       ];
       const answer = await saveScript(redis, touched, [
         ...[run.rev, JSON.stringify(next), next.rev, run.id, run.permanent === true ? '1' : '0'],
-        ...[retention.runMs, consumed, toIndexEntry(next), howIndexed(next), INBOX_BATCH],
+        ...[run.keptMs ?? retention.runMs, consumed, toIndexEntry(next), howIndexed(next), INBOX_BATCH],
         ...[release ? '1' : '0', leavesQuotas(next) ? '1' : '0'],
       ]);
       if (answer[0] === 'stale') return undefined;

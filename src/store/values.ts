@@ -28,9 +28,12 @@ export type WorkerProblem = z.infer<typeof workerProblem>;
 /** A service that Docket depends on: the docs platform, or Slack with the token of one workspace. */
 export type Dependency = 'docs' | 'slack' | `slack ${string}`;
 
-/** What is wrong with a deployment, as its last failures say. */
+/** What is wrong with a deployment or a Git host, as its last failures say. */
 const trouble = z.object({
-  name: z.enum(['deployment_refused', 'deployment_unreachable', 'deployment_workflow']),
+  name: z.enum([
+    ...(['deployment_refused', 'deployment_unreachable', 'deployment_workflow'] as const),
+    ...(['git_host_refused', 'git_host_unreachable'] as const),
+  ]),
   /** The status or the code of the answer; empty for a workflow. */
   reason: z.string(),
   fix: z.string(),
@@ -43,6 +46,8 @@ const trouble = z.object({
   check: z.enum(['due', 'same', 'blind']).optional(),
   /** The run of the workflow that failed last. */
   runId: z.number().optional(),
+  /** The repository, if it is that of a Git host. */
+  repository: z.string().optional(),
 });
 export type DeploymentTrouble = z.infer<typeof trouble>;
 

@@ -10,6 +10,7 @@ import { alertStates, scheduleStates } from './states/digest/schedules.ts';
 import { exportStates } from './states/export.ts';
 import { exportScheduleStates } from './states/export-schedule.ts';
 import { linkStates } from './states/link.ts';
+import { pullRequestStates } from './states/pull-request.ts';
 import { siteStates } from './states/site.ts';
 import { workspaceStates } from './states/workspace.ts';
 
@@ -20,6 +21,7 @@ export const states: readonly GalleryState[] = [
   ...deploymentStates,
   ...exportScheduleStates,
   ...siteStates,
+  ...pullRequestStates,
   ...[...cards, ...rounds, ...endings, ...troubles, ...delays, ...ephemerals, ...mentions, ...modals],
   ...[
     ...editionStates,

@@ -2,16 +2,18 @@ import { agentActions, stopButton } from '../../jobs/agent/thread/buttons.ts';
 import { jobName } from '../../jobs/agent/thread/phrases.ts';
 import type { ListedThread } from '../../jobs/agent/thread/record.ts';
 import { threadLine, threadPermalink } from '../../jobs/agent/thread/view.ts';
+import { type PullRequestRun, waitsForReview } from '../../jobs/pull-request/record.ts';
 import { isInChannel } from '../../jobs/shared/origin.ts';
 import type { TypedJob } from '../../jobs/shared/typed-job.ts';
 import { unknownProjectText } from '../../jobs/shared/wording-view.ts';
 import { projectNamed } from '../../projects.ts';
-import { compose, type Message, message } from '../../slack/blocks.ts';
+import { compose, type Line, type Message, message } from '../../slack/blocks.ts';
 import { noNames } from '../../slack/markdown/inline.ts';
 import { messageToMarkdown } from '../../slack/markdown/message.ts';
 import { formatCount } from '../../slack/text.ts';
 import { defineCommand, invalid, jobIdArg, ok, optional, projectFlag, subcommand } from '../command.ts';
 import { type Caller, type CommandTools, UserFacingError } from '../intake.ts';
+import { listPullRequests } from '../pull-request/pull-request.ts';
 import type { Registry } from '../registry.ts';
 import { agentButtons } from './buttons.ts';
 import { messageEvents } from './events.ts';
@@ -79,12 +81,26 @@ export const agentCommand = defineCommand({
       summary: 'List followed agent jobs',
       example: '/docs-agent list',
       async run({ project }, caller, tools) {
-        const { lines, rest } = await findListed(project, caller, tools);
-        if (lines.length > 0) return message([...lines, rest]);
+        const { lines, rest, isOfProject } = await findListed(project, caller, tools);
+        const open = await listPullRequests(caller, tools, isOfProject);
+        const pulls: Line[] = open.length > 0 ? [[{ bold: 'Open pull requests' }], ...open] : [];
+        if (lines.length + open.length > 0) return message([...lines, rest, ...pulls]);
         return message([
           'No agent job is followed that you can see here. Follow one with ',
           [{ code: '/docs-agent follow <job id>' }],
         ]);
+      },
+    }),
+    subcommand({
+      verb: 'reviews',
+      flags: { project: projectFlag },
+      summary: 'List pull requests of the agent that wait for a review',
+      example: '/docs-agent reviews',
+      async run({ project }, caller, tools) {
+        const isOfProject = projectFilter(project, tools);
+        const waits = (run: PullRequestRun) => isOfProject(run) && waitsForReview(run);
+        const lines = await listPullRequests(caller, tools, waits);
+        return message(lines.length > 0 ? lines : ['No pull request of the agent waits for a review here.']);
       },
     }),
     subcommand({
@@ -143,18 +159,23 @@ async function findListed(
   tools: CommandTools,
   isMeant: (thread: ListedThread) => boolean = () => true,
 ) {
-  const project = projectNamed(tools.projects, named ?? '')?.name;
-  if (named !== undefined && project === undefined) {
-    const known = tools.projects.map(({ name }) => name);
-    throw new UserFacingError(message([unknownProjectText(named, known)]));
-  }
-  const isListed = (thread: ListedThread) =>
-    (named === undefined || thread.project === project) && isMeant(thread);
+  const isOfProject = projectFilter(named, tools);
+  const isListed = (thread: ListedThread) => isOfProject(thread) && isMeant(thread);
   const { threads, rest } = await findThreads(caller, tools, MAX_LINES, isListed);
   const lines = threads.map((thread) =>
     threadLine(thread, threadPermalink(thread, tools.workspaceUrl), caller.user.id),
   );
-  return { threads, lines, rest: rest > 0 && `and ${formatCount(rest)} more` };
+  return { threads, lines, rest: rest > 0 && `and ${formatCount(rest)} more`, isOfProject };
+}
+
+/** Returns whether something is of the named project; without a name, everything is. */
+function projectFilter(named: string | undefined, { projects }: CommandTools) {
+  const project = projectNamed(projects, named ?? '')?.name;
+  if (named !== undefined && project === undefined) {
+    const known = projects.map(({ name }) => name);
+    throw new UserFacingError(message([unknownProjectText(named, known)]));
+  }
+  return (one: { project: string }) => named === undefined || one.project === project;
 }
 
 export const agentCommands = {

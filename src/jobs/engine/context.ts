@@ -1,6 +1,7 @@
 import type { DeploymentApi } from '../../deployments/deployment.ts';
 import type { DocsApi } from '../../docs-api/client.ts';
 import type { DocsApiError } from '../../docs-api/errors.ts';
+import type { GitHost } from '../../git-hosts/git-host.ts';
 import type { Policy } from '../../policy.ts';
 import type { Project } from '../../projects.ts';
 import type { Log } from '../../runtime/log.ts';
@@ -28,6 +29,8 @@ export interface JobContext {
   platform: PlatformRoom;
   /** The calls to a deployment of a project; undefined if the settings do not have it. */
   deployment: (project: string, name: string) => DeploymentApi | undefined;
+  /** The calls to the Git host of a project; undefined if the settings have none. */
+  gitHost: (project: string) => GitHost | undefined;
   settings: JobSettings;
   slack: SlackRoom;
   outbox: Outbox;

@@ -200,6 +200,8 @@ const DEPLOYMENT_STATES: Record<DeploymentProblem['name'], string> = {
   deployment_refused: 'Rejects exports',
   deployment_unreachable: "Can't be reached",
   deployment_workflow: 'Workflow failed twice in a row',
+  git_host_refused: 'Git host refuses my requests',
+  git_host_unreachable: "Git host can't be reached",
 };
 
 /** For a deployment that takes no exports, or whose workflow fails. */

@@ -16,7 +16,10 @@ import { NOW_MS } from '../builders.ts';
 import { aProject } from '../commands/builders.ts';
 import { anOutbox } from '../slack/world.ts';
 
-type Rooms = Pick<JobContext, 'deployment' | 'refreshHomes' | 'wake' | 'stopping' | 'now' | 'random'> &
+type Rooms = Pick<
+  JobContext,
+  'deployment' | 'gitHost' | 'refreshHomes' | 'wake' | 'stopping' | 'now' | 'random'
+> &
   Pick<JobContext, 'timing' | 'log' | 'outbox' | 'policy' | 'slack'> &
   JobContext['platform'] &
   JobContext['settings'] &
@@ -64,6 +67,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): WorkerCon
       alertAdmins: parts.alertAdmins ?? (async () => true),
     },
     deployment: parts.deployment ?? (() => undefined),
+    gitHost: parts.gitHost ?? (() => undefined),
     settings: {
       projects: parts.projects ?? [aProject({ name: 'acme', projectId: 'prj_1' })],
       limits: { ...defaultConfigFile.limits, exportStatusPerSecond: 1_000_000, ...parts.limits },
@@ -83,6 +87,7 @@ export function jobContext(redis: Redis, parts: JobContextParts = {}): WorkerCon
       completeUpload: async () => {},
       fileInfo: async () => ({ sharedIn: [] }),
       postEphemeral: async () => true,
+      personZone: async () => 'Europe/Berlin',
       isPublic: async () => true,
       names: async () => ({ users: new Map(), channels: new Map(), groups: new Map() }),
       botUserId: () => 'U0DOCKET',

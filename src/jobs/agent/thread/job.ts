@@ -7,6 +7,7 @@ import type { JobContext } from '../../engine/context.ts';
 import { defineRunJob, idle, idleWithClaim, type StepResult, save } from '../../engine/job.ts';
 import { lookupRetryMs } from '../../engine/polling.ts';
 import { permitted } from '../../engine/waits.ts';
+import { followPullRequest } from '../../pull-request/follow.ts';
 import { awaitCard } from '../../shared/place.ts';
 import { reportPrivately } from '../../shared/report.ts';
 import { loadNames } from '../read-background.ts';
@@ -122,6 +123,7 @@ const STRANDS: readonly Strand[] = [
   postEphemeral,
   openQuestion,
   react,
+  followPullRequest,
   retain,
   watchAndSend,
 ];

@@ -8,6 +8,7 @@ import {
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { countOf, formatDuration, sanitizeUserText, singleLine, upperFirst } from '../../../slack/text.ts';
+import { mayChange, pullRequestStateParts } from '../../pull-request/state-view.ts';
 import {
   FAILURE_SHOWN_AFTER,
   keyRejectedText,
@@ -86,7 +87,9 @@ function roundMessages(thread: ThreadRun, round: ThreadRound): Below[] {
       message: endingMessage(thread, round, ending),
       fallbackRecipient: (last?.by ?? authors[0] ?? thread.owner).id,
     });
-  return messages;
+  // They are edited as long as the state of its pull request may change.
+  const isLong = thread.state !== 'ended' && mayChange(round.pullRequest);
+  return isLong ? messages.map((one) => ({ ...one, permanent: true })) : messages;
 }
 
 /** Of several requests, the last is named. */
@@ -165,7 +168,12 @@ function endingMessage(thread: ThreadRun, round: ThreadRound, ending: RoundEndin
     icon,
     mention: authors,
     lines: [
-      [{ bold: label }, ' · ', hasPr ? pullRequestPart(prLink, 'the platform sent no link') : work],
+      [
+        { bold: label },
+        ' · ',
+        hasPr ? pullRequestPart(prLink, 'the platform sent no link') : work,
+        ...pullRequestStateParts(round.pullRequest),
+      ],
       lines[kind],
       hasPr && previewText(thread),
     ],

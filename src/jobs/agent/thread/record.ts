@@ -5,6 +5,7 @@ import { INDEXED, type RunStore, runBase } from '../../../store/runs.ts';
 import { threadClaim } from '../../../store/threads.ts';
 import { pollFailure } from '../../engine/polling.ts';
 import type { EventsOf } from '../../engine/send-event.ts';
+import { pullRequestState } from '../../pull-request/state.ts';
 import type { Limits } from '../../shared/limits.ts';
 import { origin, person, type Visible, type VisibleKind } from '../../shared/origin.ts';
 import { background, backgroundSource } from '../background.ts';
@@ -153,6 +154,8 @@ const threadRound = z.object({
   /** No thread sent anything: the job was found active, or is polled again. */
   found: z.boolean().optional(),
   ending: roundEnding.optional(),
+  /** Its pull request, if it is followed and no later round has it. */
+  pullRequest: pullRequestState.optional(),
   /** Its messages are final. */
   final: z.boolean().optional(),
 });
@@ -326,6 +329,8 @@ export const threadEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('noPreviews') }),
   /** A preview began, or ended. */
   preview.extend({ kind: z.literal('preview') }),
+  /** The pull request of round `n` has a new state. */
+  z.object({ kind: z.literal('pullRequest'), n: z.number(), pullRequest: pullRequestState }),
 ]);
 export type ThreadEvent = z.infer<typeof threadEvent>;
 export const threadEvents: EventsOf<ThreadEvent> = { job: 'agent-thread', schema: threadEvent };

@@ -41,6 +41,7 @@ const QUESTION_TTL_MS = 10 * 60_000;
 export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: EventContext): ThreadRun {
   if (event.kind === 'instruct') return applyModal(thread, event, context);
   if (event.kind === 'preview') return applyPreview(thread, event, context.nowMs);
+  if (event.kind === 'pullRequest') return applyPullRequest(thread, event);
   if (thread.state === 'ended') {
     // Only people who mention Docket get an ephemeral.
     const isMention = event.kind === 'reply' && event.mentionsBot;
@@ -55,6 +56,17 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
   if (one) return withdraw(thread, one);
   // Slack may deliver such a message again, later.
   return { ...thread, deleted: [...(thread.deleted ?? []), event.ts].slice(-MAX_DELETED) };
+}
+
+/** A round shows only the pull request that it has, and an older round does not any more. */
+function applyPullRequest(
+  thread: ThreadRun,
+  { n, pullRequest }: Extract<ThreadEvent, { kind: 'pullRequest' }>,
+): ThreadRun {
+  const rounds = thread.rounds.map((round) =>
+    round.n === n && round.pullRequest?.run === pullRequest.run ? { ...round, pullRequest } : round,
+  );
+  return { ...thread, rounds };
 }
 
 const MAX_DELETED = 20;

@@ -1,5 +1,6 @@
 import type { JobContext } from '../../engine/context.ts';
 import { save } from '../../engine/job.ts';
+import { mayChange } from '../../pull-request/state-view.ts';
 import { isAskFinal } from './instructions.ts';
 import type { Instruction, ThreadRun } from './record.ts';
 import { isFinished, unsentOf } from './record.ts';
@@ -52,12 +53,14 @@ export function markFinal(thread: ThreadRun): ThreadRun {
       origin: origin && isAskFinal(thread, one) ? { ...origin, final: true } : origin,
     };
   });
-  const rounds = thread.rounds.map((round) => (round.ending ? { ...round, final: true } : round));
+  const rounds = thread.rounds.map((round) =>
+    round.ending && !mayChange(round.pullRequest) ? { ...round, final: true } : round,
+  );
   const isUnsent = unsentOf(thread).length > 0;
   const final = {
     ...thread,
     instructions,
-    rounds: rounds.slice(-MAX_FINAL_ROUNDS),
+    rounds: rounds.filter((round, at) => !round.final || at >= rounds.length - MAX_FINAL_ROUNDS),
     limit: isUnsent ? thread.limit : undefined,
     turn: isUnsent ? thread.turn : undefined,
     retry: isUnsent && !thread.retry?.expired ? thread.retry : undefined,

@@ -10,6 +10,7 @@ import {
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
 import { cut, formatCount, messageUrl, sanitizeUserText, visibleText } from '../../../slack/text.ts';
+import { pullRequestStateParts } from '../../pull-request/state-view.ts';
 import {
   FAILURE_SHOWN_AFTER,
   keyRejectedText,
@@ -87,7 +88,7 @@ function instructionMessages({ id, instructions, sends }: ThreadRun, place: Outb
 
 /** The card: the state and the title, who and how to ask, and the buttons; between them only what needs attention. */
 function cardMessage(thread: ThreadRun): Message {
-  const { ended, notFound, owner, seen, title } = thread;
+  const { ended, notFound, owner, rounds, seen, title } = thread;
   const { icon, label } = stateOf(thread);
   const attention = ended
     ? [`${endedState(thread).text}${unsentText(ended.unsent)}`]
@@ -111,6 +112,9 @@ function cardMessage(thread: ThreadRun): Message {
         { bold: label },
         ` · ${jobName(thread)}`,
         ...(seen?.prLink === undefined ? [] : [' · ', pullRequestPart(seen.prLink, 'pull request')]),
+        ...pullRequestStateParts(
+          rounds.findLast(({ ending }) => ending?.prLink === seen?.prLink)?.pullRequest,
+        ),
       ],
       ...attention,
     ],

@@ -1,0 +1,61 @@
+import {
+  fixButton,
+  type PullRequestRun,
+  pullRequestActions,
+  pullRequestKind,
+  pullRequestRun,
+} from '../../jobs/pull-request/record.ts';
+import { pullRequestLine } from '../../jobs/pull-request/view.ts';
+import { filterVisible } from '../../jobs/shared/origin.ts';
+import { pullRequestName } from '../../jobs/shared/wording-view.ts';
+import { type Line, message } from '../../slack/blocks.ts';
+import { formatCount } from '../../slack/text.ts';
+import { loadFollowed } from '../agent/follow.ts';
+import { sendModalView } from '../agent/modal.ts';
+import { DATA_HINT, quotedWords } from '../digest/ask.ts';
+import type { Caller, CommandTools } from '../intake.ts';
+import { defineButton, type Registry } from '../registry.ts';
+
+const notKnown = message(['I no longer follow this pull request, so nothing was sent.']);
+
+/** [Ask the agent to fix it]: a form with the names of the failed checks, which anybody may have chosen. */
+const fixChecksButton = defineButton({
+  action: pullRequestActions.fix,
+  may: 'agent',
+  value: fixButton,
+  async run({ run: id }, caller, tools) {
+    const run = await tools.intake.loadVisible(id, pullRequestKind, caller, notKnown);
+    const thread = await loadFollowed(run.thread, caller, tools);
+    if (thread === undefined) return notKnown;
+    const names = (run.details?.failed ?? []).map(quotedWords).join(', ');
+    const text = `Fix the failed checks of ${pullRequestName(run.link)}: ${names}.\n\n${DATA_HINT}`;
+    const view = sendModalView({ threads: [thread], here: thread, projects: [], project: undefined, text });
+    return tools.openModal(caller, view, { to: thread.id });
+  },
+});
+
+/** Maximum lines of a list. */
+const MAX_LINES = 15;
+
+/** Returns a line for each open pull request of the agent that this person may see, the oldest first. */
+export async function listPullRequests(
+  caller: Caller,
+  { intake, isPublic, workspaceUrl }: CommandTools,
+  isMeant: (run: PullRequestRun) => boolean,
+): Promise<Line[]> {
+  const open = await intake.read(caller, ({ runs }) =>
+    runs.activeOf(pullRequestRun, 'pull-request', caller.teamId),
+  );
+  const meant = open.filter((run) => run.pull?.state === 'open' && isMeant(run));
+  const visible = await filterVisible(meant, pullRequestKind.visible, caller, isPublic);
+  const sorted = visible.toSorted((one, other) => one.openedAtMs - other.openedAtMs);
+  return [
+    ...sorted.slice(0, MAX_LINES).map((run) => pullRequestLine(run, caller.user.id, workspaceUrl)),
+    sorted.length > MAX_LINES && `and ${formatCount(sorted.length - MAX_LINES)} more`,
+  ].filter(Boolean);
+}
+
+export const pullRequestCommands = {
+  buttons: [fixChecksButton],
+  urlActions: [pullRequestActions.open],
+} satisfies Partial<Registry>;

@@ -1,0 +1,229 @@
+import { isDeepStrictEqual } from 'node:util';
+import { type GitHost, GitHostError, type Slots } from '../../git-hosts/git-host.ts';
+import { Later, wait } from '../../runtime/later.ts';
+import type { Message } from '../../slack/blocks.ts';
+import type { OutboxMessage } from '../../slack/outbox.ts';
+import type { RunBase } from '../../store/runs.ts';
+import { threadEvents } from '../agent/thread/record.ts';
+import type { JobContext } from '../engine/context.ts';
+import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
+import { lookupRetryMs } from '../engine/polling.ts';
+import { sent } from '../engine/send-event.ts';
+import { awaitTime } from '../engine/waits.ts';
+import {
+  afterWorkingDays,
+  applyToPullRequest,
+  applyToRepository,
+  newRepository,
+  type PullRequestEvent,
+  type PullRequestRun,
+  pauseMs,
+  pullRequestEvents,
+  pullRequestRun,
+  type RepositoryEvent,
+  type RepositoryRun,
+  repositoryEvents,
+  repositoryRun,
+  stateOf,
+  withPull,
+} from './record.ts';
+import { endedMessage, failedMessage, reminderMessage } from './view.ts';
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 86_400_000;
+
+/** Pause after a failed call, and while the settings have no host. */
+const FAILED_MS = 5 * MINUTE_MS;
+
+/** Checks of a new commit may begin a little later. */
+const CHECKS_BEGIN_MS = 10 * MINUTE_MS;
+
+/**
+ * Returns the slots of one step. They are taken before its requests; each has an id of its own, so that a repeated step
+ * takes none twice. The list of a repository leaves no room for others to starve it.
+ */
+function slotsOf(run: RunBase, { limit }: GitHost, { store }: JobContext): Slots {
+  const priority = run.job === 'git-repository' ? 'interactive' : 'low';
+  let n = 0;
+  return async (count) => {
+    const until = n + count;
+    for (; n < until; n += 1)
+      await store.rateLimiter.awaitSlot(limit, { id: `${run.id} ${run.rev} ${n}`, priority });
+  };
+}
+
+/** Returns the pause after a failed call. One of the host's limits holds up all calls with its token. */
+async function retryMs(error: unknown, { limit }: GitHost, { store }: JobContext): Promise<number> {
+  if (!(error instanceof GitHostError)) throw error;
+  if (error.limitMs === undefined) return FAILED_MS;
+  const inMs = Math.max(error.limitMs, MINUTE_MS);
+  await store.rateLimiter.hold(limit, inMs);
+  return inMs;
+}
+
+/** Reads the list of a repository for all its pull requests. */
+export const repositoryJob = defineRunJob<RepositoryRun, RepositoryEvent>({
+  name: 'git-repository',
+  queue: 'docs-agent',
+  concurrency: 20,
+  schema: repositoryRun,
+  events: repositoryEvents,
+  apply: (run, events, nowMs) => events.reduce((next, event) => applyToRepository(next, event, nowMs), run),
+  step: readList,
+  giveUp: async (run, { now }) => save({ ...run, etag: undefined, nextAtMs: now() + FAILED_MS }),
+});
+
+async function readList(run: RepositoryRun, context: JobContext): Promise<StepResult<RepositoryRun>> {
+  const { now, sendEvent } = context;
+  if (run.followed.length === 0) return run.permanent ? save({ ...run, permanent: false }) : idle;
+  awaitTime(run.nextAtMs, context);
+  const host = context.gitHost(run.project);
+  if (host === undefined) return wait(FAILED_MS);
+  const { repository, etag, seenMs: sinceMs } = run;
+  const beganMs = now();
+  const latestMs = Math.max(...run.followed.map(({ activeAtMs }) => activeAtMs));
+  const nextAtMs = beganMs + pauseMs(latestMs, beganMs);
+  try {
+    const found = await host.list(repository, { etag, sinceMs }, slotsOf(run, host, context));
+    for (const pull of found?.pulls ?? [])
+      for (const { run: id } of run.followed.filter(({ number }) => number === pull.number)) {
+        const name = `seen ${pull.state} ${pull.isDraft} ${pull.headSha} ${pull.updatedAtMs}`;
+        await sendEvent(pullRequestEvents, id, { kind: 'seen', pull }, name);
+      }
+    // A clock of the host that is behind must not hide a change.
+    return save({ ...run, nextAtMs, ...(found && { etag: found.etag, seenMs: beganMs - FAILED_MS }) });
+  } catch (error) {
+    return save({ ...run, nextAtMs: now() + (await retryMs(error, host, context)) });
+  }
+}
+
+/** Follows a pull request to its end: says its state to its thread, and posts there what people have to know. */
+export const pullRequestJob = defineRunJob<PullRequestRun, PullRequestEvent>({
+  name: 'pull-request',
+  queue: 'docs-agent',
+  concurrency: 50,
+  schema: pullRequestRun,
+  events: pullRequestEvents,
+  apply: (run, events, nowMs) => events.reduce((next, event) => applyToPullRequest(next, event, nowMs), run),
+  sends(run) {
+    const { id, thread, round: n, number, activeAtMs, changes, sinceMs } = run;
+    if (run.state === 'accepted') return [];
+    const shown = { kind: 'pullRequest' as const, n, pullRequest: stateOf(run) };
+    const event: RepositoryEvent =
+      run.state === 'ended' ? { kind: 'unfollow', run: id } : { kind: 'follow', run: id, number, activeAtMs };
+    return [
+      sent(threadEvents, thread, `pull request ${id} ${changes}`, shown),
+      sent(repositoryEvents, newRepository(run, 0).id, `${event.kind} ${id} ${sinceMs}`, event),
+    ];
+  },
+  beforeSave(before, next) {
+    const shown = (run: PullRequestRun) => [run.round, stateOf(run)];
+    if (isDeepStrictEqual(shown(before), shown(next.run))) return next;
+    return { ...next, run: { ...next.run, changes: before.changes + 1 } };
+  },
+  step,
+  giveUp: async (run, context) => save(end({ ...run, pull: undefined }, context)),
+});
+
+const end = (run: PullRequestRun, { now }: JobContext): PullRequestRun => ({
+  ...run,
+  state: 'ended',
+  sinceMs: now(),
+  permanent: false,
+});
+
+async function step(run: PullRequestRun, context: JobContext): Promise<StepResult<PullRequestRun>> {
+  const { now } = context;
+  if (run.state === 'ended') return idle;
+  if (run.state === 'accepted') {
+    const repository = newRepository(run, now());
+    await context.store.runs.accept(repository);
+    return save({ ...run, state: 'following', sinceMs: now() });
+  }
+  const host = context.gitHost(run.project);
+  if (host === undefined) return wait(FAILED_MS);
+  if (run.pull && run.pull.state !== 'open') return finish(run, host, context);
+  return (
+    (await postFailed(run, context)) ?? (await remind(run, host, context)) ?? readState(run, host, context)
+  );
+}
+
+/** Publishes a message in the thread once: `name` is unique within the pull request. */
+async function post(
+  run: PullRequestRun,
+  name: string,
+  message: Message,
+  { outbox }: JobContext,
+  more: Partial<OutboxMessage> = {},
+) {
+  const place = { channel: run.place.channel, threadTs: run.place.rootTs };
+  await outbox.publish(run.teamId, { key: `${run.id}.${name}`, place, kind: 'state', message, ...more }, 1);
+}
+
+/** Says how it ended. GitHub's list does not have who merged it, and nothing waits for that. */
+async function finish(run: PullRequestRun, host: GitHost, context: JobContext) {
+  await post(run, 'ended', endedMessage(run), context);
+  if (run.pull?.state !== 'merged' || run.pull.by !== undefined) return save(end(run, context));
+  try {
+    const pull = await host.read(run.repository, run.number, slotsOf(run, host, context));
+    return save(end({ ...run, pull: { ...run.pull, by: pull.by } }, context));
+  } catch (error) {
+    await retryMs(error, host, context);
+    return save(end(run, context));
+  }
+}
+
+/** Posts failed checks once for each head commit. */
+async function postFailed(run: PullRequestRun, context: JobContext) {
+  const { details, pull, failedSha, failures, mentionedAtMs = 0 } = run;
+  if (details?.checks !== 'failed' || pull === undefined || failedSha === pull.headSha) return undefined;
+  const isMention = context.now() - mentionedAtMs >= DAY_MS;
+  const more = isMention ? { kind: 'ending' as const, fallbackRecipient: run.author.id } : {};
+  await post(run, `checks.${failures + 1}`, failedMessage(run, isMention), context, more);
+  return save({
+    ...run,
+    failedSha: pull.headSha,
+    failures: failures + 1,
+    ...(isMention && { mentionedAtMs: context.now() }),
+  });
+}
+
+/** Plans the one reminder, and posts it if nobody has reviewed until then. */
+async function remind(run: PullRequestRun, { settings }: GitHost, context: JobContext) {
+  const { remindAfterDays: days, remind: whom = run.owner.id } = settings;
+  const { details, pull, remindAtMs, reminded } = run;
+  if (days === 0 || reminded || details?.review !== 'none' || pull?.isDraft !== false) return undefined;
+  if (remindAtMs === undefined) {
+    const zone = context.slack.personZone(run.owner.id).catch(() => {
+      throw new Later(lookupRetryMs(context));
+    });
+    // One that was a draft waits from now on.
+    return save({ ...run, remindAtMs: afterWorkingDays(context.now(), days, (await zone) ?? 'UTC') });
+  }
+  if (context.now() < remindAtMs) return undefined;
+  await post(run, 'reminder', reminderMessage(run, whom, days), context, { kind: 'ending' });
+  return save({ ...run, reminded: true });
+}
+
+/** Reads the pull request, then its reviews and checks, when that is due. */
+async function readState(
+  run: PullRequestRun,
+  host: GitHost,
+  context: JobContext,
+): Promise<StepResult<PullRequestRun>> {
+  const { now } = context;
+  const { repository, number, pull, nextReadMs = Infinity, remindAtMs = Infinity } = run;
+  const remindMs = run.reminded || run.details?.review !== 'none' ? Infinity : remindAtMs;
+  if (now() < nextReadMs) return wait(Math.min(nextReadMs, remindMs, now() + DAY_MS) - now());
+  const slots = slotsOf(run, host, context);
+  try {
+    if (pull === undefined) return save(withPull(run, await host.read(repository, number, slots), now()));
+    const details = await host.details(repository, pull, slots);
+    const mayBegin = details.checks === 'none' && now() - run.headAtMs < CHECKS_BEGIN_MS;
+    const isOpen = details.checks === 'running' || mayBegin;
+    const next = { ...run, details, nextReadMs: isOpen ? now() + pauseMs(run.activeAtMs, now()) : undefined };
+    return save(next);
+  } catch (error) {
+    return save({ ...run, nextReadMs: now() + (await retryMs(error, host, context)) });
+  }
+}

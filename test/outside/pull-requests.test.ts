@@ -1,0 +1,218 @@
+import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
+import { createStandInGitHost } from '../../demo/git-host/git-host.ts';
+import { agentsOn, type Followed } from '../support/flows/agent-stage.ts';
+import { type Stage, stage } from '../support/flows/stage.ts';
+
+const MINUTE_MS = 60_000;
+const HOUR_MS = 60 * MINUTE_MS;
+
+/** A Monday, 09:30 in Berlin. */
+const MONDAY = Date.parse('2027-03-01T08:30:00Z');
+
+interface HostOptions {
+  host?: 'github' | 'gitlab';
+  repository?: string;
+  fineGrained?: boolean;
+  settings?: string;
+}
+
+/** A Docket that reads pull requests from a Git host. */
+async function hostStage(options: HostOptions = {}) {
+  const { host: kind = 'github', repository = 'acme/docs', fineGrained = false, settings = '' } = options;
+  let scene: Stage;
+  const host = createStandInGitHost({
+    nowMs: () => scene.world.now(),
+    repositories: [repository],
+    fineGrained,
+  });
+  const { url, close } = await host.listen();
+  const api = kind === 'github' ? '/api/v3' : '/api/v4';
+  scene = stage({
+    startMs: MONDAY,
+    bot: ({ platform }) => ({
+      config: `
+projects:
+  acme:
+    projectId: ${platform.projectId}
+    pullRequests:
+      ${kind}: { token: { env: GIT_TOKEN }, apiUrl: ${url}${api} }
+${settings}`,
+      env: { GIT_TOKEN: host.token },
+    }),
+  });
+  afterEach(() => host.forget());
+  afterAll(close);
+  const agents = agentsOn(scene);
+  const link = kind === 'github' ? `${url}/${repository}` : `${url}/${repository}/-/merge_requests/131`;
+
+  const dueOf = () => scene.world.redis.client.zrange('{docket}:runs:active', 0, '-1', 'WITHSCORES');
+  const isIdle = () =>
+    vi.waitUntil(
+      async () => (await dueOf()).every((score, at) => at % 2 === 0 || Number(score) > Date.now()),
+      { timeout: 20_000 },
+    );
+
+  return {
+    ...{ scene, host, agents, url },
+    /** Follows a job whose agent opens a pull request; returns its thread, and it. */
+    async opens({ who = 'ana' as 'ana' | 'ben', repository: at = link } = {}) {
+      const known = host.pulls.length;
+      const followed = await agents.follows({ who, seed: { repository: at, prLink: null } });
+      await agents.replies(followed.card, 'Also add error handling', { who });
+      await agents.untilBelow(followed.card, 'Pull request · ');
+      const pull = await scene.slack.until(() => host.pulls[known]);
+      return { ...followed, pull, name: `${repository}#${pull.number}` };
+    },
+    /** Goes on to a later time, once all that is due now is done, and waits for what is due then. */
+    async passes(ms: number) {
+      await isIdle();
+      await scene.world.jumpTo(scene.world.now() + ms);
+      await isIdle();
+    },
+    /** Waits until the card and the result say this state. */
+    async says({ card, name }: Followed & { name: string }, state: string) {
+      await agents.untilBelow(card, `${name} · ${state}`);
+      await scene.slack.until(() => agents.read(card).includes(`${name} · ${state}`), 20_000, state);
+    },
+  };
+}
+
+describe('GitHub', async () => {
+  const { scene, host, agents, opens, passes, says } = await hostStage({ settings: '      remind: S0DOCS' });
+  const { untilBelow, below, read } = agents;
+  const inThread = (part: string) =>
+    scene.slack.until(
+      () => scene.slack.messages.findLast((one) => !one.deleted && read(one).includes(part)),
+      20_000,
+      part,
+    );
+
+  test('a pull request says its state, and its merge is one quiet reply', async () => {
+    const opened = await opens();
+    const { card, pull, name } = opened;
+    await says(opened, 'open\n');
+    expect(scene.notified('ana')).toBe(1);
+    const changes: [string, () => void][] = [
+      ['draft', () => host.change(pull, { isDraft: true })],
+      ['open', () => host.change(pull, { isDraft: false })],
+      ['changes requested', () => host.review(pull, 'sue', 'CHANGES_REQUESTED')],
+      ['approved', () => host.review(pull, 'sue', 'APPROVED')],
+      ['approved', () => host.review(pull, 'sue', 'COMMENTED')],
+    ];
+    for (const [state, change] of changes) {
+      change();
+      await passes(5 * MINUTE_MS);
+      await says(opened, `${state}\n`);
+    }
+    host.merge(pull, 'ben');
+    await passes(5 * MINUTE_MS);
+    await says(opened, 'merged by ben ');
+    await untilBelow(card, `✅ Merged · ${name}`);
+    expect(below(card).filter((text) => text.includes(name))).toHaveLength(2);
+    expect(scene.notified('ana')).toBe(1);
+    await passes(2 * HOUR_MS);
+    // Nothing is read any more.
+    const { length } = host.wire.calls;
+    await passes(2 * HOUR_MS);
+    await passes(2 * HOUR_MS);
+    expect(host.wire.calls).toHaveLength(length);
+  });
+
+  test('a closed one, too; after the first hour within one hour', async () => {
+    const opened = await opens();
+    const { card, pull, name } = opened;
+    await says(opened, 'open\n');
+    await passes(2 * HOUR_MS);
+    host.close(pull);
+    await passes(HOUR_MS);
+    await says(opened, 'closed\n');
+    await untilBelow(card, `➖ Closed · ${name}`);
+    expect(scene.notified('ana')).toBe(1);
+  });
+
+  test('failed checks are posted once for each commit, with one mention a day and a form', async () => {
+    const opened = await opens();
+    const { card, pull, name } = opened;
+    host.check(pull, { build: 'failed', 'a "b" <!here> *c*': 'running' });
+    await passes(11 * MINUTE_MS);
+    await says(opened, 'open\n');
+    expect(below(card).join('\n')).not.toContain('Checks failed');
+    host.check(pull, { 'a "b" <!here> *c*': 'failed' });
+    await passes(5 * MINUTE_MS);
+    await says(opened, 'checks failed\n');
+    const failed = `❌ @ana Checks failed · ${name}\nbuild, a "b" <!here> *c*\nRequested by ana\n`;
+    await untilBelow(card, failed);
+    expect(scene.notified('ana')).toBe(2);
+    agents.plan(opened.jobId, { outcome: 'same_pr', durationMs: 10 });
+    await scene.person('ana').clicks(await inThread('Checks failed · '), 'Ask the agent to fix it');
+    const form = scene.person('ana').modal();
+    expect(JSON.stringify(form)).toContain(
+      String.raw`Fix the failed checks of ${name}: \"build\", \"a 'b' <!here> *c*\".`,
+    );
+    await scene.person('ana').submits();
+    const sent = await agents.sent(2);
+    expect(sent[1]).toContain(`Fix the failed checks of ${name}: "build", `);
+    await untilBelow(card, `Pull request updated · ${name} · checks failed`);
+    host.push(pull);
+    host.check(pull, { build: 'failed' });
+    await passes(5 * MINUTE_MS);
+    await untilBelow(card, `❌ Checks failed · ${name}\nbuild\n`);
+    host.push(pull);
+    host.check(pull, { build: 'passed' });
+    await passes(HOUR_MS);
+    await says(opened, 'open\n');
+    expect(below(card).filter((one) => one.includes('Checks failed'))).toHaveLength(2);
+  });
+
+  test('one reminder mentions the group after three working days, and none a draft or after a review', async () => {
+    const opened = await opens();
+    const { card, pull, name } = opened;
+    await says(opened, 'open\n');
+    const draft = await opens();
+    host.change(draft.pull, { isDraft: true });
+    const reviewed = await opens();
+    host.review(reviewed.pull, 'sue', 'COMMENTED');
+    await passes(5 * MINUTE_MS);
+    await scene.slack.until(() => read(draft.card).includes(' · draft\n'));
+    // Thursday, 08:55 in Berlin.
+    await passes(Date.parse('2027-03-04T07:55:00Z') - scene.world.now());
+    expect(below(card).join()).not.toContain('Waiting for a review');
+    await passes(6 * MINUTE_MS);
+    await untilBelow(
+      card,
+      `⚠️ @docs-admins Waiting for a review · ${name}\nNobody has reviewed it for 3 working days.\nRequested by ana\n`,
+    );
+    for (let day = 0; day < 5; day += 1) await passes(24 * HOUR_MS);
+    const all = [card, draft.card, reviewed.card].flatMap((one) => below(one));
+    expect(all.filter((text) => text.includes('Waiting for a review'))).toHaveLength(1);
+    host.merge(pull);
+  });
+
+  test('lists have the oldest first, for those who may see them', async () => {
+    const first = await opens();
+    await says(first, 'open\n');
+    await passes(2 * HOUR_MS);
+    const second = await opens({ who: 'ben' });
+    await scene.slack.until(() => read(second.card).includes(' · open\n'));
+    const lines = (answer: string | undefined) =>
+      answer
+        ?.split('\n')
+        .filter((line) => /opened /.test(line))
+        .map((line) => line.replace(/ opened .*,/, ','));
+    const both = [
+      `🕒 Open · ${first.name} ·, requested by ana · Open thread`,
+      `🕒 Open · ${second.name} ·, requested by you · Open thread`,
+    ];
+    const asked = async (text: string) =>
+      lines(scene.told(await scene.asks(text, { where: '#elsewhere', who: 'ben' })));
+    expect(await asked('/docs-agent reviews')).toEqual(both);
+    expect(await asked('/docs-agent list')).toEqual(both);
+    expect(await asked('/docs-agent reviews --project acme')).toEqual(both);
+    await scene.person('ben').opensHome();
+    await scene.slack.until(() => JSON.stringify(scene.person('ben').home() ?? '').includes(second.name));
+    host.review(first.pull, 'sue', 'APPROVED');
+    await passes(HOUR_MS);
+    await says(first, 'approved\n');
+    expect(await asked('/docs-agent reviews')).toEqual(both.slice(1));
+  });
+});
