@@ -104,7 +104,7 @@ export async function startWorker(settings: Settings, parts: RoleParts): Promise
     });
     const renewed = (hidden: string[]) => {
       parts.secrets.push(...hidden);
-      log.info('a new token or secret was read from its file');
+      log.info('a new token or secret of a deployment was read from its file');
     };
     const context: WorkerContext = {
       store: { runs, threads, figures, links, responseUrls, audit, support, rateLimiter },

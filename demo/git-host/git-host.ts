@@ -248,6 +248,7 @@ export function createStandInGitHost(options: StandInGitHostOptions = {}): Stand
       limitedUntilMs = nowMs() + ms;
     },
     rename(from, to) {
+      renamed.delete(to);
       renamed.set(from, to);
       repositories[repositories.indexOf(from)] = to;
       for (const one of pulls) if (one.repository === from) Object.assign(one, { repository: to });

@@ -145,7 +145,12 @@ export function createDeploymentTroubles(parts: TroubleParts) {
   /** Records the end of a call about a repository to a Git host; `rights` are those that its token needs. */
   function hostEnded(
     project: string,
-    { repository, host, rights }: { repository: string; host: PullRequests; rights: string },
+    {
+      repository,
+      name: of,
+      host,
+      rights,
+    }: Record<'repository' | 'name' | 'rights', string> & { host: PullRequests },
     failure?: { status: number | undefined; reason: string },
   ) {
     if (stopping.aborted) return;
@@ -153,10 +158,10 @@ export function createDeploymentTroubles(parts: TroubleParts) {
     async function saveHost() {
       const last = await load(name);
       const before = last && isRecent(last, now()) ? last : undefined;
-      // Another repository may well be there.
-      if (failure === undefined) return before?.repository === repository && store.end(name);
-      if (before?.isProblem && before.repository !== repository)
-        return store.save(name, { ...before, atMs: now() });
+      const call = `${of} ${repository}`;
+      // Other calls may well succeed, if the token lacks a right.
+      if (failure === undefined) return before?.call === call && store.end(name);
+      if (before?.isProblem && before.call !== call) return store.save(name, { ...before, atMs: now() });
       const { status = 500, reason } = failure;
       const isRefused = isRefusal(status);
       const sinceMs = before?.sinceMs ?? now();
@@ -168,7 +173,7 @@ export function createDeploymentTroubles(parts: TroubleParts) {
         sinceMs,
         atMs: now(),
         isProblem: before?.isProblem || isRefused || isLong,
-        repository,
+        call,
       });
     }
     saved = saved.then(async () => void (await saveHost())).catch(onError);

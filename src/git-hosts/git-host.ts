@@ -54,7 +54,7 @@ interface HostEvents {
   /** A call about a repository of a project ended, with an error if it failed. `rights`: those that the token needs. */
   ended: (
     project: string,
-    about: { repository: string; host: PullRequests; rights: string },
+    about: Record<'repository' | 'name' | 'rights', string> & { host: PullRequests },
     error?: GitHostError,
   ) => void;
 }
@@ -109,8 +109,8 @@ function createGitHost(project: string, host: PullRequests, send: Send, events: 
   }
 
   /** Reports the end of a call. */
-  async function watched<T>(repository: string, work: () => Promise<T>): Promise<T> {
-    const about = { repository, host, rights: calls.rights };
+  async function watched<T>(name: string, repository: string, work: () => Promise<T>): Promise<T> {
+    const about = { name, repository, host, rights: calls.rights };
     try {
       const value = await work();
       events.ended(project, about);
@@ -166,7 +166,7 @@ function createGitHost(project: string, host: PullRequests, send: Send, events: 
       { etag, sinceMs }: { etag?: string | undefined; sinceMs: number },
       slots: Slots,
     ) =>
-      watched(repository, async () => {
+      watched('list', repository, async () => {
         const { path, schema } = calls.list;
         await slots(1);
         const first = await call(calls.pathOf(repository), `/${path}`, slots, etag);
@@ -184,7 +184,7 @@ function createGitHost(project: string, host: PullRequests, send: Send, events: 
 
     /** Returns a pull request, with the name of who merged it. */
     read: (repository: string, number: number, slots: Slots) =>
-      watched(repository, async () => {
+      watched('read', repository, async () => {
         await slots(1);
         const found = await calls.read(readerOf(repository, slots), number);
         if (found === undefined) throw new GitHostError('unreadable', undefined, undefined);
@@ -193,7 +193,7 @@ function createGitHost(project: string, host: PullRequests, send: Send, events: 
 
     /** Returns the reviews and checks of a pull request. */
     details: (repository: string, pull: Pull, slots: Slots) =>
-      watched(repository, async () => {
+      watched('details', repository, async () => {
         await slots(calls.cost);
         return calls.details(readerOf(repository, slots), pull);
       }),

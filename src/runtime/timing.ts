@@ -58,6 +58,12 @@ export const defaultTiming = {
   /** How long a deployment may take nothing before operators see a problem, and how often its repository is asked for then. */
   deploymentProblemMs: 5 * minute,
   deploymentCheckMs: 1 * minute,
+  /**
+   * Pauses between two looks at the pull requests of a repository, while the agent has worked on one within the hour, and
+   * later. A little less than what people read: within five minutes, within an hour.
+   */
+  pullRequestsSoonMs: 4.5 * minute,
+  pullRequestsHourlyMs: 59 * minute,
   /** BullMQ: how long a silent worker keeps its job. Longer than a Redis outage plus reconnect. */
   lockMs: 30 * second,
   /** BullMQ: how often it checks for silent workers. */

@@ -46,8 +46,8 @@ const trouble = z.object({
   check: z.enum(['due', 'same', 'blind']).optional(),
   /** The run of the workflow that failed last. */
   runId: z.number().optional(),
-  /** The repository, if it is that of a Git host. */
-  repository: z.string().optional(),
+  /** Of a Git host: the call and its repository. */
+  call: z.string().optional(),
 });
 export type DeploymentTrouble = z.infer<typeof trouble>;
 

@@ -1,7 +1,10 @@
+import { writeFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createStandInGitHost } from '../../demo/git-host/git-host.ts';
 import { agentsOn, type Followed } from '../support/flows/agent-stage.ts';
 import { type Stage, stage } from '../support/flows/stage.ts';
+import { temporaryFolder } from '../support/flows/world.ts';
 
 const MINUTE_MS = 60_000;
 const HOUR_MS = 60 * MINUTE_MS;
@@ -14,11 +17,19 @@ interface HostOptions {
   repository?: string;
   fineGrained?: boolean;
   settings?: string;
+  /** The file with the token. */
+  file?: string;
 }
 
 /** A Docket that reads pull requests from a Git host. */
 async function hostStage(options: HostOptions = {}) {
-  const { host: kind = 'github', repository = 'acme/docs', fineGrained = false, settings = '' } = options;
+  const {
+    host: kind = 'github',
+    repository = 'acme/docs',
+    fineGrained = false,
+    settings = '',
+    file,
+  } = options;
   let scene: Stage;
   const host = createStandInGitHost({
     nowMs: () => scene.world.now(),
@@ -26,6 +37,7 @@ async function hostStage(options: HostOptions = {}) {
     fineGrained,
   });
   const { url, close } = await host.listen();
+  if (file) writeFileSync(file, host.token);
   const api = kind === 'github' ? '/api/v3' : '/api/v4';
   scene = stage({
     startMs: MONDAY,
@@ -35,7 +47,7 @@ projects:
   acme:
     projectId: ${platform.projectId}
     pullRequests:
-      ${kind}: { token: { env: GIT_TOKEN }, apiUrl: ${url}${api} }
+      ${kind}: { token: { ${file ? `file: ${file}` : 'env: GIT_TOKEN'} }, apiUrl: ${url}${api} }
 ${settings}`,
       env: { GIT_TOKEN: host.token },
     }),
@@ -214,5 +226,147 @@ describe('GitHub', async () => {
     await passes(HOUR_MS);
     await says(first, 'approved\n');
     expect(await asked('/docs-agent reviews')).toEqual(both.slice(1));
+  });
+});
+
+describe('GitLab', async () => {
+  const { scene, host, agents, opens, passes, says } = await hostStage({
+    host: 'gitlab',
+    repository: 'acme/web/docs',
+  });
+
+  test('a merge request says its state, and its merge is one quiet reply', async () => {
+    const opened = await opens();
+    const { card, pull, name } = opened;
+    await says(opened, 'open\n');
+    host.review(pull, 'sue', 'CHANGES_REQUESTED');
+    await passes(5 * MINUTE_MS);
+    await says(opened, 'changes requested\n');
+    host.review(pull, 'sue', 'APPROVED');
+    host.check(pull, { build: 'running', lint: 'failed' });
+    await passes(5 * MINUTE_MS);
+    await says(opened, 'approved\n');
+    host.check(pull, { build: 'passed' });
+    await passes(5 * MINUTE_MS);
+    await agents.untilBelow(card, `❌ @ana Checks failed · ${name}\nlint\n`);
+    host.merge(pull, 'ben');
+    await passes(5 * MINUTE_MS);
+    await says(opened, 'merged by ben ');
+    await agents.untilBelow(card, `✅ Merged · ${name}`);
+    expect(scene.notified('ana')).toBe(2);
+  });
+});
+
+describe('a Git host with trouble', async () => {
+  const folder = temporaryFolder();
+  afterAll(folder.remove);
+  const file = join(folder.path, 'token');
+  const { scene, host, agents, opens, passes, says } = await hostStage({
+    repository: 'acme/old',
+    fineGrained: true,
+    file,
+  });
+  const problems = async () => {
+    const answer = await fetch(`http://127.0.0.1:${scene.world.bots.at(-1)?.port}/readyz`);
+    const { problems: all = [] } = (await answer.json()) as { problems?: { name: string; text: string }[] };
+    return all.map(({ name, text }) => `${name}: ${text}`).join('\n');
+  };
+  const isProblem = (part: string) =>
+    vi.waitUntil(async () => (await problems()).includes(part), { timeout: 20_000, interval: 100 });
+
+  test('a fine-grained token reads workflow runs, in a repository that is renamed', async () => {
+    const opened = await opens();
+    host.check(opened.pull, { build: 'failed' });
+    await passes(11 * MINUTE_MS);
+    await says(opened, 'checks failed\n');
+    const names = new Set(host.wire.calls.map(({ name }) => name));
+    expect(names).toContain('GitHub actions/runs');
+    host.rename('acme/old', 'acme/new');
+    host.merge(opened.pull);
+    await passes(5 * MINUTE_MS);
+    await says(opened, 'merged by ben ');
+    // The new address is remembered: one list is asked for twice.
+    const lists = host.wire.calls.filter(({ name, outcome }) => name === 'GitHub pulls' && outcome === '301');
+    expect(lists).toHaveLength(1);
+    host.rename('acme/new', 'acme/old');
+  });
+
+  test('a secondary limit waits at least a minute', async () => {
+    const opened = await opens();
+    await says(opened, 'open\n');
+    host.limit(6 * MINUTE_MS);
+    host.merge(opened.pull);
+    await passes(5 * MINUTE_MS);
+    const limited = () => host.wire.calls.filter(({ outcome }) => outcome === '403' || outcome === '429');
+    expect(limited().filter(({ name }) => name === 'GitHub pulls')).toHaveLength(1);
+    await passes(2 * MINUTE_MS);
+    await says(opened, 'merged by ben ');
+    expect(await problems()).not.toContain('git_host');
+  });
+
+  test('a token that ends is a problem of the operator, until the file has a new one', async () => {
+    const opened = await opens();
+    await says(opened, 'open\n');
+    host.renewToken();
+    scene.world.hidden.add(host.token);
+    host.merge(opened.pull, 'sue');
+    await passes(5 * MINUTE_MS);
+    await isProblem(
+      `git_host_refused: The Git host of project acme refuses Docket's requests (status 401). Put a new token into ${file}.`,
+    );
+    writeFileSync(file, host.token);
+    await passes(6 * MINUTE_MS);
+    await says(opened, 'merged by sue ');
+    await vi.waitUntil(async () => !(await problems()).includes('git_host'), { timeout: 20_000 });
+  });
+
+  test.each([
+    [403, 'Give its token Pull requests: read, Actions: read and Commit statuses: read, for acme/old.'],
+    [404, 'Check apiUrl, and that acme/old is there; give its token Pull requests: read'],
+  ])('%i says what the token lacks', async (status, fix) => {
+    const opened = await opens();
+    await says(opened, 'open\n');
+    const order = host.wire.order('GitHub pulls', { kind: 'answer', status }, Infinity);
+    await passes(5 * MINUTE_MS);
+    await isProblem(`(status ${status}). ${fix}`);
+    expect(agents.read(opened.card)).toContain(' · open\n');
+    order.takeBack();
+    await passes(6 * MINUTE_MS);
+    await vi.waitUntil(async () => !(await problems()).includes('git_host'), { timeout: 20_000 });
+  });
+});
+
+test('a link to another host, or without a host in the settings, stays as it is', async () => {
+  const { createGitHosts } = await import('../../src/git-hosts/git-host.ts');
+  const token = { secret: 's', name: 'N' };
+  const on = { renewed: () => {}, ended: () => {} };
+  const parse = (host: 'github' | 'gitlab', apiUrl: string, link: string) =>
+    createGitHosts(
+      [{ name: 'acme', pullRequests: { host, apiUrl, token, remindAfterDays: 3 } }],
+      async () => expect.fail('nothing is sent'),
+      on,
+    )('acme')?.parse(link);
+  const github = (link: string) => parse('github', 'https://api.github.com', link);
+  const docs = { repository: 'acme/docs', number: 131 };
+  expect(github('https://github.com/acme/docs/pull/131')).toEqual(docs);
+  expect(github('https://github.com/acme/docs/pull/131/files')).toEqual(docs);
+  for (const other of [
+    'https://evil.example/acme/docs/pull/131',
+    'https://github.com.evil.example/acme/docs/pull/131',
+    'https://ana@github.com/acme/docs/pull/131',
+    'http://github.com/acme/docs/pull/131',
+    'https://github.com/acme/../pull/131',
+    'https://github.com/acme/docs/pull/131x',
+    'https://github.com/acme/docs/issues/131',
+    'acme/docs#131',
+  ])
+    expect(github(other), other).toBeUndefined();
+  expect(parse('github', 'https://git.acme.com/api/v3/', 'https://git.acme.com/acme/docs/pull/131')).toEqual(
+    docs,
+  );
+  const gitlab = 'https://gitlab.com/acme/web/docs/-/merge_requests/7';
+  expect(parse('gitlab', 'https://gitlab.com/api/v4', gitlab)).toEqual({
+    repository: 'acme/web/docs',
+    number: 7,
   });
 });

@@ -68,32 +68,32 @@ export const repositoryJob = defineRunJob<RepositoryRun, RepositoryEvent>({
   concurrency: 20,
   schema: repositoryRun,
   events: repositoryEvents,
-  apply: (run, events, nowMs) => events.reduce((next, event) => applyToRepository(next, event, nowMs), run),
+  apply: (run, events) => events.reduce(applyToRepository, run),
   step: readList,
-  giveUp: async (run, { now }) => save({ ...run, etag: undefined, nextAtMs: now() + FAILED_MS }),
+  giveUp: async (run, { now }) => save({ ...run, etag: undefined, retryMs: now() + FAILED_MS }),
 });
 
 async function readList(run: RepositoryRun, context: JobContext): Promise<StepResult<RepositoryRun>> {
-  const { now, sendEvent } = context;
-  if (run.followed.length === 0) return run.permanent ? save({ ...run, permanent: false }) : idle;
-  awaitTime(run.nextAtMs, context);
+  const { now, sendEvent, timing } = context;
+  const { repository, followed, readMs, etag } = run;
+  if (followed.length === 0) return run.permanent ? save({ ...run, permanent: false }) : idle;
+  const activeAtMs = Math.max(...followed.map((one) => one.activeAtMs));
+  awaitTime(run.retryMs ?? readMs + pauseMs(activeAtMs, readMs, timing), context);
   const host = context.gitHost(run.project);
   if (host === undefined) return wait(FAILED_MS);
-  const { repository, etag, seenMs: sinceMs } = run;
   const beganMs = now();
-  const latestMs = Math.max(...run.followed.map(({ activeAtMs }) => activeAtMs));
-  const nextAtMs = beganMs + pauseMs(latestMs, beganMs);
   try {
+    // The clock of the host may be behind.
+    const sinceMs = (readMs || beganMs) - FAILED_MS;
     const found = await host.list(repository, { etag, sinceMs }, slotsOf(run, host, context));
     for (const pull of found?.pulls ?? [])
-      for (const { run: id } of run.followed.filter(({ number }) => number === pull.number)) {
+      for (const { run: id } of followed.filter(({ number }) => number === pull.number)) {
         const name = `seen ${pull.state} ${pull.isDraft} ${pull.headSha} ${pull.updatedAtMs}`;
         await sendEvent(pullRequestEvents, id, { kind: 'seen', pull }, name);
       }
-    // A clock of the host that is behind must not hide a change.
-    return save({ ...run, nextAtMs, ...(found && { etag: found.etag, seenMs: beganMs - FAILED_MS }) });
+    return save({ ...run, readMs: beganMs, retryMs: undefined, ...(found && { etag: found.etag }) });
   } catch (error) {
-    return save({ ...run, nextAtMs: now() + (await retryMs(error, host, context)) });
+    return save({ ...run, retryMs: now() + (await retryMs(error, host, context)) });
   }
 }
 
@@ -221,7 +221,11 @@ async function readState(
     const details = await host.details(repository, pull, slots);
     const mayBegin = details.checks === 'none' && now() - run.headAtMs < CHECKS_BEGIN_MS;
     const isOpen = details.checks === 'running' || mayBegin;
-    const next = { ...run, details, nextReadMs: isOpen ? now() + pauseMs(run.activeAtMs, now()) : undefined };
+    const next = {
+      ...run,
+      details,
+      nextReadMs: isOpen ? now() + pauseMs(run.activeAtMs, now(), context.timing) : undefined,
+    };
     return save(next);
   } catch (error) {
     return save({ ...run, nextReadMs: now() + (await retryMs(error, host, context)) });

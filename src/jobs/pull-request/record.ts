@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { details, type Pull, pull } from '../../git-hosts/pull.ts';
-import { retention } from '../../runtime/timing.ts';
+import { retention, type Timing } from '../../runtime/timing.ts';
 import { idOf } from '../../store/keys.ts';
 import { runBase } from '../../store/runs.ts';
 import type { EventsOf } from '../engine/send-event.ts';
@@ -17,10 +17,11 @@ export const repositoryRun = runBase.extend({
   sinceMs: z.number(),
   /** The runs of its open pull requests. `activeAtMs`: when the agent last worked on it. */
   followed: z.array(z.object({ run: z.string(), number: z.number(), activeAtMs: z.number() })),
-  nextAtMs: z.number(),
-  /** Of the latest answer, and when that was. */
+  /** When the list was read last, and its ETag. */
+  readMs: z.number(),
   etag: z.string().optional(),
-  seenMs: z.number(),
+  /** After a failure: it is not read before. */
+  retryMs: z.number().optional(),
 });
 export type RepositoryRun = z.infer<typeof repositoryRun>;
 
@@ -134,26 +135,24 @@ export const newRepository = (
   repository,
   sinceMs: nowMs,
   followed: [],
-  nextAtMs: nowMs,
-  seenMs: nowMs,
+  readMs: 0,
 });
 
-/** A little less than what people read: a merge is shown within five minutes, or within an hour. */
-const SOON_MS = 4.5 * 60_000;
-const HOURLY_MS = 59 * 60_000;
 const HOUR_MS = 3_600_000;
 
 /** Returns the pause between two looks: short while the agent has worked on it within the hour. */
-export const pauseMs = (activeAtMs: number, nowMs: number) =>
-  nowMs - activeAtMs < HOUR_MS ? SOON_MS : HOURLY_MS;
+export const pauseMs = (
+  activeAtMs: number,
+  nowMs: number,
+  { pullRequestsSoonMs, pullRequestsHourlyMs }: Timing,
+) => (nowMs - activeAtMs < HOUR_MS ? pullRequestsSoonMs : pullRequestsHourlyMs);
 
-export function applyToRepository(run: RepositoryRun, event: RepositoryEvent, nowMs: number): RepositoryRun {
+export function applyToRepository(run: RepositoryRun, event: RepositoryEvent): RepositoryRun {
   const followed = run.followed.filter((one) => one.run !== event.run);
   if (event.kind === 'unfollow') return { ...run, followed };
   const { kind, ...one } = event;
-  const nextAtMs = Math.min(followed.length > 0 ? run.nextAtMs : Infinity, nowMs + SOON_MS);
   // What has changed since the last answer is asked for again, for this one.
-  return { ...run, permanent: true, followed: [...followed, one], nextAtMs, etag: undefined };
+  return { ...run, permanent: true, followed: [...followed, one], etag: undefined };
 }
 
 export function applyToPullRequest(
