@@ -3,7 +3,8 @@ import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createStandInGitHost } from '../../demo/git-host/git-host.ts';
 import { agentsOn, type Followed } from '../support/flows/agent-stage.ts';
-import { type Stage, stage } from '../support/flows/stage.ts';
+import { dayAfter, digestsOn, SUNDAY_MS } from '../support/flows/digest-stage.ts';
+import { type Stage, type StageOptions, stage } from '../support/flows/stage.ts';
 import { temporaryFolder } from '../support/flows/world.ts';
 
 const MINUTE_MS = 60_000;
@@ -17,6 +18,7 @@ interface HostOptions {
   repository?: string;
   fineGrained?: boolean;
   settings?: string;
+  stage?: StageOptions;
   /** The file with the token. */
   file?: string;
 }
@@ -41,11 +43,13 @@ async function hostStage(options: HostOptions = {}) {
   const api = kind === 'github' ? '/api/v3' : '/api/v4';
   scene = stage({
     startMs: MONDAY,
+    ...options.stage,
     bot: ({ platform }) => ({
       config: `
 projects:
   acme:
     projectId: ${platform.projectId}
+    domains: [docs.acme.com]
     pullRequests:
       ${kind}: { token: { ${file ? `file: ${file}` : 'env: GIT_TOKEN'} }, apiUrl: ${url}${api} }
 ${settings}`,
@@ -254,6 +258,31 @@ describe('GitLab', async () => {
     await says(opened, 'merged by ben ');
     await agents.untilBelow(card, `✅ Merged · ${name}`);
     expect(scene.notified('ana')).toBe(2);
+  });
+});
+
+describe('a digest', async () => {
+  const { scene, agents, opens, passes, says } = await hostStage({
+    stage: { startMs: SUNDAY_MS, platform: { pages: 0, analyticsPerHour: 100_000 } },
+  });
+  const { toSunday, quiet, creates, toBerlin, digest, below, settled } = digestsOn(scene);
+  afterEach(settled);
+
+  test('counts what waits for a review, in its channel', async () => {
+    const week = await toSunday();
+    quiet(dayAfter(week, -7), week);
+    await creates();
+    const opened = await opens();
+    await says(opened, 'open\n');
+    await passes(5 * MINUTE_MS);
+    await toBerlin(1, '09:00');
+    const root = await digest('2026');
+    await scene.slack.until(
+      () => below(root).some((text) => text.includes('1 pull request of the agent waits for a review')),
+      20_000,
+      'the line',
+    );
+    expect(agents.read(opened.card)).toContain(' · open\n');
   });
 });
 

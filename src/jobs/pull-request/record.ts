@@ -92,7 +92,7 @@ export const pullRequestActions = { fix: 'pull_request.fix', open: 'pull_request
 export const fixButton = z.object({ v: z.literal(1), run: z.string() });
 
 /** Returns the id of a pull request in a thread. */
-const pullRequestId = (thread: string, repository: string, number: number) =>
+export const pullRequestId = (thread: string, repository: string, number: number) =>
   idOf('pull request', thread, repository, String(number));
 
 export function newPullRequest(

@@ -66,6 +66,7 @@ describe('the digest after one says of what was asked under that', () => {
         runs: { loadAll: async (ids: string[]) => threads.filter(({ id }) => ids.includes(id)) },
         figures: { asks: async () => threads.map(({ id }) => id) },
       },
+      gitHost: () => undefined,
     } as unknown as JobContext;
     const followUps = await loadFollowUps(run, [], readers, context);
     return message(followUpLines({ ...run, followUps })).text;

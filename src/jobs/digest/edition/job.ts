@@ -5,6 +5,14 @@ import { askEnding } from '../../agent/thread/instructions.ts';
 import { type DigestOrigin, threadRun } from '../../agent/thread/record.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { defineRunJob, idle, type StepResult, save } from '../../engine/job.ts';
+import {
+  pullRequestId,
+  pullRequestKind,
+  pullRequestRun,
+  stateOf,
+  waitsForReview,
+} from '../../pull-request/record.ts';
+import { filterVisible } from '../../shared/origin.ts';
 import { deliveryCheckMs } from '../../shared/place.ts';
 import { postWhereAsked, reportPrivately } from '../../shared/report.ts';
 import { causeOf, collectFigures, type FiguresRun, figuresRun, hasTotals } from '../figures/record.ts';
@@ -203,6 +211,7 @@ async function complete(
     readers,
     readersBefore: before?.readers?.figures,
     followUps: await loadFollowUps(run, all, readers, context),
+    reviews: await loadReviews(run, context),
     csv: run.csv ?? (hasCsv ? { state: 'open', checks: 0, attempt: 1 } : undefined),
   };
 }
@@ -247,19 +256,47 @@ export async function loadFollowUps(
   run: EditionRun,
   pages: readonly PageChange[] | undefined,
   readers: ReaderFigures | undefined,
-  { store: { runs, figures } }: Pick<JobContext, 'store'>,
+  { store: { runs, figures }, gitHost }: Pick<JobContext, 'store' | 'gitHost'>,
 ): Promise<EditionRun['followUps']> {
   if (run.lastWeek === undefined) return [];
   const last = weeklyId(run, run.lastWeek);
-  return (await runs.loadAll(await figures.asks(last), threadRun))
-    .flatMap((thread) => thread.instructions.map((one) => ({ ...one, ending: askEnding(thread, one) })))
+  const asked = (await runs.loadAll(await figures.asks(last), threadRun)).flatMap((thread) =>
+    thread.instructions.map((one) => {
+      const ending = askEnding(thread, one);
+      const pull = gitHost(run.project)?.parse(ending?.prLink ?? '');
+      return { ...one, ending, pull: pull && pullRequestId(thread.id, pull.repository, pull.number) };
+    }),
+  );
+  const ids = asked.flatMap(({ pull }) => pull ?? []);
+  const states = new Map(
+    (await runs.loadAll(ids, pullRequestRun)).map((one) => [one.id, stateOf(one).state]),
+  );
+  return asked
     .toSorted((one, other) => one.atMs - other.atMs)
-    .flatMap(({ origin, ending }): EditionRun['followUps'] => {
+    .flatMap(({ origin, ending, pull = '' }): EditionRun['followUps'] => {
       if (origin?.digest !== last || ending?.kind === 'notSent') return [];
       const { subject } = origin;
       const after = numberOf(subject, pages, readers);
-      return [{ subject, after, prLink: ending?.prLink, ending: ending?.kind }];
+      const { prLink, kind } = ending ?? {};
+      return [{ subject, after, prLink, ending: kind, pullRequest: states.get(pull) }];
     });
+}
+
+const DAY_MS = 24 * HOUR_MS;
+
+/** Counts the pull requests that wait for a review, as far as everybody who gets the digest may see them. */
+async function loadReviews(
+  run: EditionRun,
+  { store, slack, now }: JobContext,
+): Promise<EditionRun['reviews']> {
+  const open = await store.runs.activeOf(pullRequestRun, 'pull-request', run.teamId);
+  const waiting = open.filter((one) => one.project === run.project && waitsForReview(one));
+  const user = { id: run.inDirectMessage ? run.owner.id : '', fullMember: true };
+  const viewer = { user, channel: { id: run.channel } };
+  const visible = await filterVisible(waiting, pullRequestKind.visible, viewer, slack.isPublic);
+  if (visible.length === 0) return undefined;
+  const oldestMs = Math.min(...visible.map(({ openedAtMs }) => openedAtMs));
+  return { count: visible.length, days: Math.floor((now() - oldestMs) / DAY_MS) };
 }
 
 /** Returns the present number of a subject: 0 if a complete list lacks it. Only searches without a click are listed. */

@@ -4,6 +4,7 @@ import { messageUrl } from '../../../slack/text.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import { digestOrigin } from '../../agent/thread/record.ts';
+import { pullRequestState } from '../../pull-request/state.ts';
 import { person, type VisibleKind } from '../../shared/origin.ts';
 import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
 import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
@@ -34,6 +35,8 @@ export type EditionEnding = z.infer<typeof editionEnding>;
 const followUp = z.object({
   subject: digestOrigin.shape.subject,
   prLink: z.string().optional(),
+  /** The state of its pull request, if its Git host has said it. */
+  pullRequest: pullRequestState.shape.state,
   /** The present number of its subject. `unlisted`: the search is no longer among those without a click. */
   after: z.number().or(z.literal('unlisted')).optional(),
   /** The kind of its `askEnding`; missing while that is not known. */
@@ -95,6 +98,8 @@ export const editionRun = runBase.extend({
   readers: readerFigures.optional(),
   readersBefore: readerFigures.pick({ questions: true, visitors: true }).optional(),
   followUps: z.array(followUp),
+  /** How many pull requests of the agent wait for a review, and for how many days the oldest does. */
+  reviews: z.object({ count: z.number(), days: z.number() }).optional(),
   csv: file.optional(),
   ended: editionEnding.optional(),
 });

@@ -11,8 +11,9 @@ import {
   toLines,
 } from '../../../slack/blocks.ts';
 import type { OutboxMessage } from '../../../slack/outbox.ts';
-import { countOf, formatCount } from '../../../slack/text.ts';
+import { countOf, formatCount, lowerFirst } from '../../../slack/text.ts';
 import type { ChartBlock } from '../../../store/messages.ts';
+import { PULL_REQUEST_STATES } from '../../pull-request/state-view.ts';
 import { personName, pullRequestPart } from '../../shared/wording-view.ts';
 import { type AskButton, UNANSWERED } from '../buttons.ts';
 import { type Counts, listedThumbs, type PageChange, totalOf } from '../model.ts';
@@ -368,16 +369,18 @@ function questionsTexts(now: Questions, before: EditionRun['readersBefore']): st
 const MAX_FOLLOW_UPS = 5;
 
 /** What came of the requests under the last digest, line by line. */
-export function followUpLines({ site, followUps }: EditionRun): Line[] {
-  if (followUps.length === 0) return [];
+export function followUpLines({ site, followUps, reviews }: EditionRun): Line[] {
+  const waiting = reviews && reviewsText(reviews);
+  if (followUps.length === 0) return waiting ? [waiting] : [];
   const rest = followUps.length - MAX_FOLLOW_UPS;
   return [
     [{ bold: 'Since last week' }],
     ...followUps.slice(0, MAX_FOLLOW_UPS).map((one) => {
       const subject = subjectPart(one.subject, (path) => pagePart(site, path));
-      return joinParts([[subject], [outcomePart(one)], numbersText(one)]);
+      return joinParts([[subject], outcomeParts(one), numbersText(one)]);
     }),
     rest > 0 && `and ${formatCount(rest)} more`,
+    waiting,
   ];
 }
 
@@ -390,8 +393,18 @@ const OUTCOMES: Record<string, string> = {
   archived: 'its job was archived',
 };
 
-const outcomePart = ({ prLink, ending = '' }: FollowUp): Part =>
-  prLink === undefined ? (OUTCOMES[ending] ?? 'no result known') : pullRequestPart(prLink, 'pull request');
+function outcomeParts({ prLink, ending = '', pullRequest: state }: FollowUp): Part[] {
+  if (prLink === undefined) return [OUTCOMES[ending] ?? 'no result known'];
+  const name = pullRequestPart(prLink, 'pull request');
+  return state === undefined ? [name] : [name, ` ${lowerFirst(PULL_REQUEST_STATES[state].label)}`];
+}
+
+/** "4 pull requests of the agent wait for a review, the oldest for 9 days" */
+function reviewsText({ count, days }: NonNullable<EditionRun['reviews']>): string {
+  const waiting = `${countOf(count, 'pull request')} of the agent ${count === 1 ? 'waits' : 'wait'} for a review`;
+  if (days === 0) return waiting;
+  return `${waiting}, ${count === 1 ? '' : 'the oldest '}for ${countOf(days, 'day')}`;
+}
 
 function numbersText({ subject: { kind, value: before }, after }: FollowUp): string {
   if (before === undefined || after === undefined) return '';

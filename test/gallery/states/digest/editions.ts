@@ -112,6 +112,11 @@ export const editionStates: GalleryState[] = [
   pages('sum before differs', lackingBefore()),
   pages('first, asked for', { ...asked, ...notCompared(), readers: {}, followUps: [] }),
   ...[1, 431].map((count) => pages(`nothing moved, ${count}`, quiet(count))),
+  ...[
+    { count: 1, days: 0 },
+    { count: 1, days: 9 },
+    { count: 4, days: 9 },
+  ].map((reviews) => pages(`${reviews.count} waits for ${reviews.days} days`, { followUps: [], reviews })),
   pages('readers alone', { sections: ['readers'], followUps: whole().followUps.slice(-5) }),
   pages('preview', { kind: 'preview', inDirectMessage: true }),
   failedFor('archived', { why: 'place', code: 'is_archived' }),

@@ -40,6 +40,7 @@ export const whole = (changes: Partial<EditionRun> = {}) => {
       {
         subject: { kind: 'thumbs', name: '/guides/sso', value: 9 },
         prLink: 'https://github.com/acme/docs/pull/131',
+        pullRequest: 'merged',
         after: 1,
       },
       { subject: { kind: 'search', name: 'sso okta', value: 41 }, ending: 'noPr', after: 'unlisted' },

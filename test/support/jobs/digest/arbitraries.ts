@@ -78,6 +78,7 @@ const followUps = (words: fc.Arbitrary<string>): fc.Arbitrary<EditionRun['follow
             othersWords.map((text) => `https://evil.example/${text}`),
           ),
         ),
+        pullRequest: maybe(fc.constantFrom('merged' as const, 'changesRequested' as const)),
         after: maybe(views),
       })
       .map(present),
@@ -105,6 +106,7 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
     readers: maybe(readerFigures(words)),
     readersBefore: maybe(readerFigures(words)),
     followUps: followUps(words),
+    reviews: maybe(fc.record({ count: views, days: views })),
     late: maybe(fc.boolean()),
   });
   return known.map(({ spanCounts, ...one }) =>
@@ -164,7 +166,9 @@ export function fullEdition(word: string): EditionRun {
     followUps: Array.from({ length: 5 }, () => ({
       subject: { kind: 'search' as const, name: word, value: most },
       prLink: `https://evil.example/${word.slice(0, 2000).toWellFormed()}`,
+      pullRequest: 'changesRequested' as const,
       after: most,
     })),
+    reviews: { count: most, days: most },
   });
 }
