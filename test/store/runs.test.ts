@@ -163,6 +163,15 @@ describe('a run that lasts', () => {
     expect(await ends()).toEqual([-1, -1]);
   });
 
+  test('is kept as long as it says, after its end', async () => {
+    const keptMs = retention.pullRequestMs;
+    await accept(aNote({ permanent: true, keptMs }));
+    await runs.saveStep(aNote({ permanent: false, keptMs }));
+    const [leftMs = 0] = await ends();
+    expect(leftMs).toBeGreaterThan(keptMs - 30_000);
+    expect(leftMs).toBeGreaterThan(59 * 86_400_000);
+  });
+
   test('may be resumed as one, with what waits for it', async () => {
     await accept(aNote());
     await redis.client.rpush(keys.inbox('r1'), '{}');

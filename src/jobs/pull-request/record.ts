@@ -206,9 +206,9 @@ export const waitsForReview = ({ pull, details }: PullRequestRun) =>
   !pull.isDraft &&
   !['approved', 'changesRequested'].includes(details?.review ?? 'none');
 
-/** Returns 09:00 in a zone after so many working days, Monday to Friday. */
+/** Returns 09:00 in a zone, so many working days (Monday to Friday) after the day of `fromMs`. */
 export function afterWorkingDays(fromMs: number, days: number, zone: string): number {
-  let atMs = fromMs;
+  let atMs = nextOccurrence({ time: '00:00', zone }, fromMs);
   for (let left = days; left > 0; ) {
     atMs = nextOccurrence({ time: '09:00', zone }, atMs);
     const { dayOfWeek } = Temporal.Instant.fromEpochMilliseconds(atMs).toZonedDateTimeISO(zone);

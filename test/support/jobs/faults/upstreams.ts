@@ -10,6 +10,7 @@ import { SlackApiError, TOO_LATE } from '../../../../src/slack/errors.ts';
 import { createStores } from '../../../../src/store/stores.ts';
 import { jobContext } from '../world.ts';
 import type { Engine, Process } from './engine.ts';
+import { createGitHost } from './pull-request.ts';
 import { createTargets } from './updates.ts';
 
 /** Part of each download link, of the address for uploads, and of the address for ephemerals. */
@@ -55,6 +56,7 @@ export type Upstreams = ReturnType<typeof createUpstreams>;
 export function createUpstreams(engine: Engine) {
   const { now, random, setContext } = engine;
   const targets = createTargets(engine);
+  const gitHost = createGitHost(engine);
   const messages: Shown[] = [];
   const ephemerals: string[] = [];
   const files = new Map<string, { sharedIn: string[]; completions: number }>();
@@ -284,6 +286,7 @@ export function createUpstreams(engine: Engine) {
       docs: () => docs,
       whileWorking,
       deployment: (_project, name) => targets.of(process, name),
+      gitHost: () => gitHost.of(process),
       now,
       random,
       timing: defaultTiming,
@@ -306,6 +309,7 @@ export function createUpstreams(engine: Engine) {
     builds,
     platform,
     targets,
+    gitHost,
     contextOf,
     whileWorking,
   };
