@@ -231,6 +231,18 @@ describe('GitHub', async () => {
     await says(first, 'approved\n');
     expect(await asked('/docs-agent reviews')).toEqual(both.slice(1));
   });
+
+  test('one that nobody closes is no longer read after 90 days', async () => {
+    const opened = await opens();
+    await says(opened, 'open\n');
+    await passes(91 * 24 * HOUR_MS);
+    // The step that was due first may have read the list.
+    await passes(2 * HOUR_MS);
+    const { length } = host.wire.calls;
+    await passes(24 * HOUR_MS);
+    expect(host.wire.calls).toHaveLength(length);
+    expect(read(opened.card)).toContain(' · open\n');
+  });
 });
 
 describe('GitLab', async () => {

@@ -35,6 +35,9 @@ const DAY_MS = 86_400_000;
 /** Pause after a failed call, and while the settings have no host. */
 const FAILED_MS = 5 * MINUTE_MS;
 
+/** A repository may be deleted, or nobody may ever close it: so long after the agent's work, it is no longer read. */
+const FOLLOWED_MS = 90 * DAY_MS;
+
 /** Checks of a new commit may begin a little later. */
 const CHECKS_BEGIN_MS = 10 * MINUTE_MS;
 
@@ -140,6 +143,7 @@ async function step(run: PullRequestRun, context: JobContext): Promise<StepResul
     await context.store.runs.accept(repository);
     return save({ ...run, state: 'following', sinceMs: now() });
   }
+  if (now() - run.activeAtMs > FOLLOWED_MS) return save(end(run, context));
   const host = context.gitHost(run.project);
   if (host === undefined) return wait(FAILED_MS);
   if (run.pull && run.pull.state !== 'open') return finish(run, host, context);

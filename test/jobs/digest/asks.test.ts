@@ -5,9 +5,11 @@ import { loadFollowUps } from '../../../src/jobs/digest/edition/job.ts';
 import { type EditionRun, weeklyId } from '../../../src/jobs/digest/edition/record.ts';
 import { followUpLines } from '../../../src/jobs/digest/edition/view.ts';
 import type { JobContext } from '../../../src/jobs/engine/context.ts';
+import { pullRequestId } from '../../../src/jobs/pull-request/record.ts';
 import { message } from '../../../src/slack/blocks.ts';
 import { aThread } from '../../support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aPage } from '../../support/jobs/digest/builders.ts';
+import { aPullRequest } from '../../support/jobs/pull-request/builders.ts';
 
 test.each([
   ['sso okta', '"sso okta"'],
@@ -61,12 +63,15 @@ describe('the digest after one says of what was asked under that', () => {
         ],
       }),
     );
+    const { pull: open } = aPullRequest();
+    const merged = open && { ...open, state: 'merged' as const };
+    const pull = aPullRequest({ id: pullRequestId('thread-0', 'acme/docs', 131), pull: merged });
     const context = {
       store: {
-        runs: { loadAll: async (ids: string[]) => threads.filter(({ id }) => ids.includes(id)) },
+        runs: { loadAll: async (ids: string[]) => [...threads, pull].filter(({ id }) => ids.includes(id)) },
         figures: { asks: async () => threads.map(({ id }) => id) },
       },
-      gitHost: () => undefined,
+      gitHost: () => ({ parse: (link: string) => (link === pull.link ? pull : undefined) }),
     } as unknown as JobContext;
     const followUps = await loadFollowUps(run, [], readers, context);
     return message(followUpLines({ ...run, followUps })).text;
@@ -82,7 +87,7 @@ describe('the digest after one says of what was asked under that', () => {
     [
       [page, { kind: 'newPr', atMs: 2, prLink: 'https://github.com/acme/docs/pull/131' }],
       {},
-      'Since last week\n/guides/sso · <https://github.com/acme/docs/pull/131|acme/docs#131> · views 40 → 0',
+      'Since last week\n/guides/sso · <https://github.com/acme/docs/pull/131|acme/docs#131> merged · views 40 → 0',
     ],
     [[page, noPr], {}, 'Since last week\n/guides/sso · no pull request · views 40 → 0'],
     [[page, 'left'], {}, '/guides/sso · no result known'],
