@@ -3,6 +3,7 @@ import { once } from 'node:events';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { createStandInGitHost } from '../../demo/git-host/git-host.ts';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
 import { registry } from '../../src/commands/index.ts';
 import { updateActions } from '../../src/jobs/deployment/record.ts';
@@ -50,6 +51,18 @@ const receiver = createServer((_, response) => void response.writeHead(204).end(
 beforeAll(() => once(receiver.listen(0, '127.0.0.1'), 'listening'));
 afterAll(() => receiver.close());
 
+/** The checks of each pull request have failed before anybody looks. */
+const host = createStandInGitHost();
+host.wire.onCall(({ name, detail }, at) => {
+  if (name === 'GitHub pulls/{number}' && at === 'before')
+    host.check(host.pull(String(detail.repository), Number(detail.number)), { build: 'failed' });
+});
+let hostServer: Awaited<ReturnType<typeof host.listen>>;
+beforeAll(async () => {
+  hostServer = await host.listen();
+});
+afterAll(() => hostServer.close());
+
 const deployments = () => {
   const { port } = receiver.address() as AddressInfo;
   const webhook = `{ url: http://127.0.0.1:${port}, secret: { env: DEPLOY_SECRET } }`;
@@ -62,12 +75,17 @@ describe('an id that somebody made up', () => {
     // Forged clicks have no trigger for a form.
     mayViolate: /^views\.open: invalid_trigger_id/,
     bot: ({ platform }) => ({
-      env: { DOCS_DOMAIN: 'docs.acme.com', DEPLOY_SECRET: `whsec_${randomBytes(24).toString('base64')}` },
+      env: {
+        DOCS_DOMAIN: 'docs.acme.com',
+        DEPLOY_SECRET: `whsec_${randomBytes(24).toString('base64')}`,
+        GIT_TOKEN: host.token,
+      },
       config: `limits: { analyticsPerHour: 10000 }
 ${everybody}projects:
   acme:
     projectId: ${platform.projectId}
     domains: [docs.acme.com]
+    pullRequests: { github: { token: { env: GIT_TOKEN }, apiUrl: "${hostServer.url}/api/v3" } }
     deployments:
 ${deployments()}
 `,
@@ -139,6 +157,10 @@ ${deployments()}
     const { card } = await agents.follows({ where: '#private' });
     await person('ben').says('#private', 'Also describe the limits', { threadTs: card.ts });
     await agents.note('ben', 'Is this for the agent?');
+    const seed = { repository: `${hostServer.url}/acme/docs`, prLink: null };
+    const opened = await agents.follows({ where: '#private', seed });
+    await agents.replies(opened.card, 'Also describe the errors');
+    await agents.untilBelow(opened.card, 'Checks failed · ');
     const talk = await person('ben').says('#private', 'The limits are not described');
     await agents.replies(talk, '@Docket add a page about limits');
     await agents.note('ana', 'Start an agent job');
