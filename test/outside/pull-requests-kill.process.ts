@@ -123,16 +123,16 @@ projects:
 }
 
 describe.each(phases)('kill -9 of the bot, %s each call about a pull request took effect', (phase) => {
-  let told: Awaited<ReturnType<typeof createPullRequests>>;
+  let played: Awaited<ReturnType<typeof createPullRequests>>;
   beforeAll(async () => {
-    told = await createPullRequests();
-    await told.killAt(phase);
+    played = await createPullRequests();
+    await played.killAt(phase);
   }, 180_000);
-  afterAll(() => told.close());
+  afterAll(() => played.close());
 
   test.each(MOMENTS)('$name $nth $says: one post of each kind', (moment) => {
-    expect(told.posts(moment, 'Checks failed')).toHaveLength(1);
-    expect(told.posts(moment, 'Merged')).toHaveLength(1);
-    expect(told.posts(moment, 'Pull request')).toHaveLength(1);
+    expect(played.posts(moment, 'Checks failed')).toHaveLength(1);
+    expect(played.posts(moment, 'Merged')).toHaveLength(1);
+    expect(played.posts(moment, 'Pull request')).toHaveLength(1);
   });
 });
