@@ -1,4 +1,5 @@
 import type { Deployment, Project } from '../projects.ts';
+import { PATIENCE_MS } from '../runtime/answers.ts';
 import { createKey } from '../runtime/key-file.ts';
 import { createGithub, GithubError } from './github.ts';
 import type { Answer, Send } from './sender.ts';
@@ -57,9 +58,9 @@ export function createDeployments(
         /** Sends a message once, signed with the time of this machine, by which callbacks are checked. Never rejects. */
         async send(message: WebhookMessage, about?: Parameters<typeof sendWebhook>[4]) {
           const result = await sendWebhook(watched, signer, message, machineMs(), about);
-          // The repetition is signed with the new secret, so this answer says nothing.
-          const isRenewed = result.kind === 'retry' && result.status === 401 && signer.renew();
-          if (isRenewed) return result;
+          // The repetition is signed with the new secret, so this answer says nothing. It may come late in the hour.
+          if (result.kind === 'retry' && result.status === 401 && signer.renew())
+            return { ...result, forMs: Math.max(result.forMs, PATIENCE_MS.hour) };
           if (result.kind === 'delivered') ended({ of: 'send' });
           else {
             const { kind, status } = result;

@@ -1,9 +1,12 @@
+import { writeFileSync } from 'node:fs';
 import { expect, onTestFinished, test } from 'vitest';
 import { createDeployments, type DeploymentCall } from '../../src/deployments/deployment.ts';
 import { createSender } from '../../src/deployments/sender.ts';
 import type { Deployment } from '../../src/projects.ts';
+import { configFolder } from '../support/config/builders.ts';
 import { answering, httpServer, tcpServer } from '../support/docs-api/servers.ts';
 
+const { fileWith } = configFolder();
 const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
 const message = { id: 'msg_1_1_0', body: '{}' };
 /** The clock of this machine, which need not be that of Redis. */
@@ -55,6 +58,23 @@ test.each([
   expect(api?.kind === 'webhook' && (await api.send(message))).toMatchObject({ kind });
   const call = { project: 'acme', deployment: 'production', kind: 'webhook', status, outcome };
   expect(calls).toEqual([{ ...call, reason: `status ${status}`, durationMs: expect.any(Number) }]);
+});
+
+test.each([
+  ['first message', false, 3_600_000, 600_000],
+  ['fresh link', true, Infinity, Infinity],
+])('a %s is repeated with a secret that was read again after a 401', async (_, isRenewal, newMs, oldMs) => {
+  const file = fileWith(secret, 'hook');
+  const { url } = await answering(401, '');
+  const { find } = connected({
+    name: 'production',
+    webhook: { url, secrets: [{ secret, file, name: 'HOOK' }], includeLink: true },
+  });
+  writeFileSync(file, `whsec_${Buffer.alloc(32, 8).toString('base64')}`);
+  const api = find('acme', 'production');
+  const send = async () => api?.kind === 'webhook' && (await api.send(message, { isRenewal }));
+  expect(await send()).toMatchObject({ kind: 'retry', forMs: newMs });
+  expect(await send()).toMatchObject({ kind: 'retry', forMs: oldMs });
 });
 
 test('a webhook is signed with the time of this machine, by which callbacks are checked', async () => {
