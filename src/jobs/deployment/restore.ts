@@ -1,5 +1,6 @@
 import { defineRestore } from '../engine/restore.ts';
 import { startStep } from '../operation/record.ts';
+import { attempt } from './attempt.ts';
 import { earlierOf, endUpdate, type UpdateRun, updateRun, withEarlier } from './record.ts';
 import { updateMessages } from './view.ts';
 
@@ -13,7 +14,7 @@ export const updateRestore = defineRestore<UpdateRun>({
 
   keys: (run) => [
     ...updateMessages(run).map(({ key }) => key),
-    ...['question', 'trouble'].map((name) => `${run.id}.${name}.${run.attempt}`),
+    ...attempt.shape.shows.options.map((name) => `${run.id}.${name}.${run.attempt}`),
   ],
 
   async close({ run }, { runs, nowMs, doubt }) {
