@@ -42,9 +42,9 @@ export const updateRun = runBase.extend({
   overtakes: z.string().optional(),
   /**
    * On a schedule, what a message has to say. `failure`: the attempt before failed, so another failure is no news.
-   * `recovered`: this one then succeeded.
+   * `reported`: the same, and the deployment reported it. `recovered`: this one then succeeded.
    */
-  follows: z.enum(['failure', 'recovered']).optional(),
+  follows: z.enum(['failure', 'reported', 'recovered']).optional(),
   /** The name of the attempt that the deployment has, as far as its last step knew. */
   has: z.string().optional(),
   /** Counts the changes of the fact that the messages of its export and of its schedule show. */
@@ -166,17 +166,25 @@ export function isInTrouble({ ending, newer, notifiedAtMs, outcome, ...run }: Up
   return outcome ? outcome.state === 'failed' : hasFailedWorkflow(run);
 }
 
-/** Whether the deployment has this export, as far as anybody says. */
-const hasSucceeded = ({ notifiedAtMs, ending, outcome, workflow }: UpdateRun) =>
+/**
+ * Whether the deployment has this export, as far as anybody says: after a failure that it reported, it has to report. That a
+ * fresh link did not follow changes nothing.
+ */
+const hasSucceeded = ({ notifiedAtMs, outcome, workflow, follows }: UpdateRun) =>
   notifiedAtMs !== undefined &&
-  !ending &&
-  (outcome ? outcome.state === 'live' : !workflow || workflow.conclusion === 'success');
+  (outcome
+    ? outcome.state === 'live'
+    : workflow
+      ? workflow.conclusion === 'success'
+      : follows !== 'reported');
 
-/** Returns what an update on a schedule follows: `before` was asked for before it. */
+/** Returns what an update on a schedule follows: `before` is the schedule's previous one. */
 export function followsOf({ schedule }: UpdateRun, before: UpdateRun | undefined): UpdateRun['follows'] {
   if (schedule === undefined || before?.schedule !== schedule || hasSucceeded(before)) return undefined;
+  if (before.outcome?.state === 'failed' || before.follows === 'reported') return 'reported';
   // Also if the one before ended without a result.
-  return isInTrouble(before) || before.follows === 'failure' ? 'failure' : undefined;
+  const isKnown = isInTrouble(before) || before.ending?.kind === 'permission' || before.follows === 'failure';
+  return isKnown ? 'failure' : undefined;
 }
 
 /** Returns the attempt whose trouble everybody sees: above all, a site without a fresh link. */
@@ -207,7 +215,7 @@ export function withMessage(run: UpdateRun, nowMs: number): UpdateRun {
   const shows =
     run.state === 'unknown' ? 'question' : troubledAttempt(run) ? 'trouble' : isSent ? 'end' : 'line';
   const isLater = SHOWN.indexOf(shows) > SHOWN.indexOf(run.shows);
-  const isRecovered = run.follows === 'failure' && isSent && hasSucceeded(run);
+  const isRecovered = run.follows !== undefined && isSent && hasSucceeded(run);
   return {
     ...run,
     ...(isRecovered && { follows: 'recovered' }),

@@ -95,6 +95,7 @@ const deployAgain = (run: UpdateRun): ButtonParts => ({
 const QUIET = {
   news: /\.(?:line|end)\.1$/,
   failure: /\.(?:line|end|trouble)\.1$/,
+  reported: /\.(?:line|end|trouble)\.1$/,
   recovered: /\.line\.1$/,
 };
 

@@ -527,6 +527,7 @@ describe('on a schedule, after a failure', () => {
   const sent: Partial<UpdateRun> = { state: 'notified', notifiedAtMs: NOW_MS, schedule: 's1' };
   const ran = (conclusion: string) => anUpdate({ ...sent, workflow: { id: 1, url: link, conclusion } });
   const refused = { state: 'ended', ending: { kind: 'refused', status: 422, text: '' } } as const;
+  const failed = { outcome: { state: 'failed' as const, atMs: NOW_MS } };
   const shownOf = (run: UpdateRun) => {
     const shown = withMessage(run, NOW_MS + 24 * 60 * MINUTE_MS);
     return { shown, keys: updateMessages(shown).map(({ key }) => key.slice(run.id.length + 1)) };
@@ -535,7 +536,15 @@ describe('on a schedule, after a failure', () => {
   test.each<[string, UpdateRun['follows'], UpdateRun]>([
     ['a workflow that failed', 'failure', ran('failure')],
     ['a refusal', 'failure', anUpdate({ ...sent, notifiedAtMs: undefined, ...refused })],
-    ['a link that could not be renewed', 'failure', anUpdate({ ...sent, ...refused })],
+    ['a link that could not be renewed', undefined, anUpdate({ ...sent, ...refused })],
+    ['a report of a failure', 'reported', anUpdate({ ...sent, ...failed })],
+    [
+      'a report, and a link that could not be renewed',
+      'reported',
+      anUpdate({ ...sent, ...refused, ...failed }),
+    ],
+    ['no report after one of a failure', 'reported', anUpdate({ ...sent, follows: 'reported' })],
+    ['a refusal after a report', 'reported', anUpdate({ schedule: 's1', ...refused, follows: 'reported' })],
     ['a stop after a failure', 'failure', { ...ran('cancelled'), follows: 'failure' }],
     ['a wait after a failure', 'failure', anUpdate({ schedule: 's1', follows: 'failure' })],
     ['a stop', undefined, ran('cancelled')],
@@ -561,8 +570,15 @@ describe('on a schedule, after a failure', () => {
   test('a report of a failure after the success is the first one again', () => {
     const live = shownOf(anUpdate({ ...sent, follows: 'failure' }));
     expect(live).toMatchObject({ keys: ['end.1'], shown: { follows: 'recovered' } });
-    const outcome = { state: 'failed' as const, atMs: NOW_MS };
-    expect(shownOf({ ...live.shown, outcome }).keys).toEqual(['trouble.1', 'end.1']);
+    expect(shownOf({ ...live.shown, ...failed }).keys).toEqual(['trouble.1', 'end.1']);
+  });
+
+  test('a deployment that reported it has to report that it is live', () => {
+    const quiet = shownOf(anUpdate({ ...sent, follows: 'reported' }));
+    expect(quiet).toMatchObject({ keys: [], shown: { shows: 'end', follows: 'reported' } });
+    expect(shownOf({ ...quiet.shown, ...failed }).keys).toEqual([]);
+    const outcome = { state: 'live' as const, atMs: NOW_MS };
+    expect(shownOf({ ...quiet.shown, outcome })).toMatchObject({ keys: ['end.1'] });
   });
 
   test.each(['cancelled', 'skipped'])('a run that was %s is no success', (conclusion) => {
