@@ -23,7 +23,6 @@ import {
   attemptName,
   earlierOf,
   endUpdate,
-  followsOf,
   hadIn,
   latestAlias,
   outcomeDueMs,
@@ -181,10 +180,8 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   }
   const replaces = await findHad(run, context);
   // Saved first, because this step may be repeated once the alias is taken.
-  if (latest !== undefined && latest !== own && latest !== run.overtakes) {
-    const [before] = await context.store.runs.loadAll([updateOf(latest)], updateRun);
-    return save({ ...run, overtakes: latest, follows: followsOf(run, before) });
-  }
+  if (latest !== undefined && latest !== own && latest !== run.overtakes)
+    return save({ ...run, overtakes: latest });
   if (!(await context.store.runs.takeAlias(name, own, latest))) return 'next';
   // The one before ends if it was not sent.
   await wakeOther(run, run.overtakes, context);

@@ -94,8 +94,8 @@ const deployAgain = (run: UpdateRun): ButtonParts => ({
 /** The messages of a first attempt on a schedule that are not posted, because they have no news. */
 const QUIET = {
   news: /\.(?:line|end)\.1$/,
-  failure: /\.(?:line|end|trouble)\.1$/,
-  reported: /\.(?:line|end|trouble)\.1$/,
+  failure: /\.(?:line|end|trouble)\.1(?:\.private)?$/,
+  reported: /\.(?:line|end|trouble)\.1(?:\.private)?$/,
   recovered: /\.line\.1$/,
 };
 
@@ -122,9 +122,10 @@ export function updateMessages(run: UpdateRun): OutboxMessage[] {
       replacedBy: key,
     });
   // Only the person sees that the permission is lost.
-  if (ending?.kind === 'permission') {
+  const privateKey = `${key}.private`;
+  if (ending?.kind === 'permission' && !isQuiet(privateKey)) {
     const message = layout({ icon: '❌', lines: [firstLine(factOf(run), run), ...reasonLines(run)] });
-    messages.push({ key: `${key}.private`, place: { user: by.id }, kind: 'ending', message });
+    messages.push({ key: privateKey, place: { user: by.id }, kind: 'ending', message });
   }
   return messages;
 }

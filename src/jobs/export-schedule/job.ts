@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { wait } from '../../runtime/later.ts';
 import { claimMsOf } from '../../runtime/timing.ts';
 import type { Message } from '../../slack/blocks.ts';
-import { newUpdate, stateOf, updateRun } from '../deployment/record.ts';
+import { followsOf, newUpdate, stateOf, updateRun } from '../deployment/record.ts';
 import type { JobContext } from '../engine/context.ts';
 import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
 import { permitted } from '../engine/waits.ts';
@@ -192,9 +192,12 @@ async function updateDeployments(
 ) {
   const { id: schedule, owner: by, channel, isPublic } = run;
   const place = { under: standingKey(schedule), asked: { channel, isPublic }, inDirectMessage: false };
-  const updates = run.deployments.map((deployment) =>
-    newUpdate(found, { deployment, ...place, by, schedule }, now()),
-  );
+  const before = await runs.loadAll(run.exported?.updates.map(({ id }) => id) ?? [], updateRun);
+  const updates = run.deployments.map((deployment) => {
+    const update = newUpdate(found, { deployment, ...place, by, schedule }, now());
+    const previous = before.find((one) => one.deployment === deployment);
+    return { ...update, follows: followsOf(update, previous) };
+  });
   for (const update of updates) {
     await runs.accept(update);
     await wake(update);

@@ -527,6 +527,7 @@ describe('on a schedule, after a failure', () => {
   const sent: Partial<UpdateRun> = { state: 'notified', notifiedAtMs: NOW_MS, schedule: 's1' };
   const ran = (conclusion: string) => anUpdate({ ...sent, workflow: { id: 1, url: link, conclusion } });
   const refused = { state: 'ended', ending: { kind: 'refused', status: 422, text: '' } } as const;
+  const notPermitted = { state: 'ended', ending: { kind: 'permission', contacts: '@docs' } } as const;
   const failed = { outcome: { state: 'failed' as const, atMs: NOW_MS } };
   const shownOf = (run: UpdateRun) => {
     const shown = withMessage(run, NOW_MS + 24 * 60 * MINUTE_MS);
@@ -544,6 +545,7 @@ describe('on a schedule, after a failure', () => {
       anUpdate({ ...sent, ...refused, ...failed }),
     ],
     ['no report after one of a failure', 'reported', anUpdate({ ...sent, follows: 'reported' })],
+    ['a lost permission', 'failure', anUpdate({ schedule: 's1', ...notPermitted })],
     ['a refusal after a report', 'reported', anUpdate({ schedule: 's1', ...refused, follows: 'reported' })],
     ['a stop after a failure', 'failure', { ...ran('cancelled'), follows: 'failure' }],
     ['a wait after a failure', 'failure', anUpdate({ schedule: 's1', follows: 'failure' })],
@@ -571,6 +573,12 @@ describe('on a schedule, after a failure', () => {
     const live = shownOf(anUpdate({ ...sent, follows: 'failure' }));
     expect(live).toMatchObject({ keys: ['end.1'], shown: { follows: 'recovered' } });
     expect(shownOf({ ...live.shown, ...failed }).keys).toEqual(['trouble.1', 'end.1']);
+  });
+
+  test('the private message of a lost permission is sent once', () => {
+    const lost = anUpdate({ schedule: 's1', ...notPermitted });
+    expect(shownOf(lost).keys).toEqual(['line.1.private']);
+    expect(shownOf({ ...lost, follows: 'failure' }).keys).toEqual([]);
   });
 
   test('a deployment that reported it has to report that it is live', () => {

@@ -1,6 +1,9 @@
 import { describe, expect, test } from 'vitest';
 import type { DocsApi } from '../../../src/docs-api/client.ts';
+import { updateJob } from '../../../src/jobs/deployment/job.ts';
 import { updateRun } from '../../../src/jobs/deployment/record.ts';
+import { updateMessages } from '../../../src/jobs/deployment/view.ts';
+import type { JobContext } from '../../../src/jobs/engine/context.ts';
 import { type ExportRun, exportRun } from '../../../src/jobs/export/record.ts';
 import { exportScheduleJob } from '../../../src/jobs/export-schedule/job.ts';
 import {
@@ -156,6 +159,36 @@ test('each export notifies each deployment once, also if the process dies in bet
   for (const update of updates)
     await context.store.runs.saveStep({ ...update, state: 'notified', notifiedAtMs: NOW_MS });
   expect((await step())?.exported?.updates.map(({ state }) => state)).toEqual(['notified', 'notified']);
+});
+
+test.each([
+  ['may deploy no more', 'deploy', 'line.1.private'],
+  ['has a deployment that left the settings', 'nothing', 'trouble.1'],
+])('an owner who %s reads it on the first day only', async (_, refused, key) => {
+  const person = { id: 'U0ANA', name: 'ana', fullMember: true, active: true };
+  const check: JobContext['policy']['check'] = async (id, permission) =>
+    permission === refused
+      ? { kind: 'refused', person, contacts: '@docs' }
+      : { kind: 'allowed', person: { ...person, id } };
+  let nowMs = NOW_MS;
+  const { step, exports, context } = await given(
+    { deployments: ['production'] },
+    { now: () => nowMs, policy: { check } },
+  );
+  const posted: string[][] = [];
+  for (const day of [1, 2, 3]) {
+    for (let steps = 0; steps < 2; steps += 1) await step();
+    const run = (await exports()).find(({ state }) => state !== 'ended');
+    if (run === undefined) throw new Error('no export');
+    const done = { jobId: `se_${day}`, state: 'ended', sinceMs: nowMs, ending: anEnding.done } as const;
+    await context.store.runs.saveStep({ ...run, ...done }, { release: true });
+    const { id = '' } = (await step())?.exported?.updates[0] ?? {};
+    await stepJob(updateJob, id, context);
+    const update = await context.store.runs.load(id, updateRun);
+    posted.push(update ? updateMessages(update).map((one) => one.key.slice(id.length + 1)) : []);
+    nowMs = (await step())?.nextAtMs ?? 0;
+  }
+  expect(posted).toEqual([[key], [], []]);
 });
 
 test('links go to the owner alone since the settings say so, also for a schedule from before', async () => {
