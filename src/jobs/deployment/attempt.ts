@@ -72,6 +72,8 @@ export const attempt = z.object({
       conclusion: z.string().optional(),
       /** It waits for an approval on GitHub. */
       waits: z.literal(true).optional(),
+      /** It waits, or has waited. */
+      waited: z.literal(true).optional(),
       /** Why its result cannot be read. */
       unclear: z.string().optional(),
       /** Until then it is read. */

@@ -505,7 +505,7 @@ async function pollWorkflow(
       ...run,
       failures: 0,
       nextTryAtMs: now() + inMs,
-      workflow: { ...found, conclusion, untilMs },
+      workflow: { ...found, waited: waits ?? workflow.waited, conclusion, untilMs },
     };
     const audit = `workflow: ${conclusion ?? (waits ? 'waits' : 'runs')}`;
     return save(next, isSame ? { inMs } : { audit });

@@ -108,7 +108,12 @@ export function updateMessages(run: UpdateRun): OutboxMessage[] {
   const place = { under };
   const own = { place, fallbackRecipient: by.id };
   const messages: OutboxMessage[] = [];
-  const isQuiet = (key: string) => run.schedule !== undefined && QUIET[run.follows ?? 'news'].test(key);
+  // Somebody may need the [Open run] of its line.
+  const hasWaited = [run, run.earlier].some((one) => one?.workflow?.waited);
+  const isQuiet = (key: string) =>
+    run.schedule !== undefined &&
+    QUIET[run.follows ?? 'news'].test(key) &&
+    !(hasWaited && key.endsWith('.line.1'));
   const key = messageKey(run);
   if (!isQuiet(key))
     messages.push({ ...own, key, kind: shows === 'line' ? 'state' : 'ending', message: updateMessage(run) });
@@ -119,7 +124,7 @@ export function updateMessages(run: UpdateRun): OutboxMessage[] {
       kind: 'state',
       message: seeBelow(run),
       retracted: true,
-      replacedBy: key,
+      ...(!isQuiet(key) && { replacedBy: key }),
     });
   // Only the person sees that the permission is lost.
   const privateKey = `${key}.private`;

@@ -71,6 +71,10 @@ export const deploymentStates: GalleryState[] = [
   shown('could not use it, the version before stays', { ...outcome('failed'), replaces }),
   shown('workflow runs', workflow({})),
   shown('workflow waits for an approval', { ...workflow({ waits: true, untilMs: NOW_MS + 9e8 }), siteUrl }),
+  shown('workflow waits for an approval, on a schedule', {
+    ...workflow({ waits: true, waited: true, untilMs: NOW_MS + 9e8 }),
+    schedule: 's1',
+  }),
   shown('workflow waited for an approval for 30 days', workflow({ waits: true, untilMs: NOW_MS })),
   shown('workflow succeeded', { ...workflow({ conclusion: 'success' }), siteUrl }),
   shown('workflow failed', workflow({ conclusion: 'failure' })),

@@ -575,6 +575,45 @@ describe('on a schedule, after a failure', () => {
     expect(shownOf({ ...live.shown, ...failed }).keys).toEqual(['trouble.1', 'end.1']);
   });
 
+  test.each(['success', 'failure'])(
+    'its workflow waits: the line is there until the %s',
+    async (conclusion) => {
+      const url = 'https://github.test/7';
+      let found: object = { waits: true };
+      const dispatch = async () => ({ run: { id: 7, url } });
+      const getRun = async () => ({ id: 7, url, ...found });
+      const context = processOf({ kind: 'github', dispatch, getRun } as unknown as DeploymentApi, platform());
+      const scheduled: UpdateRun = { ...first, schedule: 's1' };
+      await context.store.runs.accept(scheduled);
+      async function shows() {
+        for (let steps = 0; steps < 4; steps += 1, clock.ms += 15 * MINUTE_MS)
+          await stepJob(updateJob, first.id, context);
+        const messages = updateMessages(
+          (await context.store.runs.load(first.id, updateRun)) ?? expect.fail('no'),
+        );
+        return messages.map(({ key, kind, retracted, replacedBy, message }) => ({
+          ...{ key: key.slice(first.id.length + 1), kind, text: message.text },
+          ...(retracted && { retracted, replacedBy: replacedBy?.slice(first.id.length + 1) }),
+        }));
+      }
+      const line = { key: 'line.1', kind: 'state' };
+      expect(await shows()).toEqual([{ ...line, text: expect.stringContaining('waits for an approval') }]);
+      found = {};
+      expect(await shows()).toEqual([{ ...line, text: expect.stringContaining('its workflow runs') }]);
+      found = { conclusion };
+      const end = conclusion === 'failure' ? ['trouble.1'] : [];
+      const ended = await shows();
+      clock.ms = NOW_MS;
+      expect(ended.map(({ key }) => key)).toEqual([...end, 'line.1']);
+      expect(ended.at(-1)).toEqual({
+        ...line,
+        retracted: true,
+        replacedBy: end[0],
+        text: expect.any(String),
+      });
+    },
+  );
+
   test('the private message of a lost permission is sent once', () => {
     const lost = anUpdate({ schedule: 's1', ...notPermitted });
     expect(shownOf(lost).keys).toEqual(['line.1.private']);
