@@ -372,13 +372,13 @@ describe('a workflow', async () => {
       await until([`${SUCCEEDED} · ${site}`]);
     });
 
-    test('is watched for 30 days, and then no more', async () => {
+    test('is watched for almost 30 days, and then no more', async () => {
       await waits(40 * DAY_MS);
       for (const days of [10, 10, 9]) await later(days * DAY_MS);
       expect(notified('ana')).toBe(1);
       await later(DAY_MS - 30 * MINUTE_MS);
       await until([
-        `🕒 @ana Sent to staging · its workflow waits for an approval on GitHub · ${site}\nTIME · Requested by ana · I don't watch it any more\n[Open run] [Check now]`,
+        `⌛ @ana Sent to staging · I stopped watching its workflow · ${site}\nThe workflow still waited for an approval on GitHub.\nTIME · Requested by ana\n[Open run] [Check now]`,
       ]);
       const before = calls(READ);
       await later(6 * HOUR_MS);

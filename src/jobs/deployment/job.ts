@@ -466,7 +466,7 @@ async function keepCurrent(run: UpdateRun, context: JobContext): Result {
   return save(advance(run, { state: 'linking', renewal: renewal + 1, renewAtMs: undefined }, now()));
 }
 
-/** How long an approval is waited for: as long as GitHub waits, but not longer than the record lives. */
+/** How long an approval is waited for: almost as long as GitHub waits, because the record has to outlive it. */
 const APPROVAL_MS = RENEW_MS - HOUR_MS;
 
 /** Consecutive final answers after which the result of a workflow stays unclear. */

@@ -209,11 +209,20 @@ function updateMessage(run: UpdateRun): Message {
   const watched = isThere ? workflow : undefined;
   const isOpen = watched !== undefined && canRecheck(watched);
   const isAgain = shown === run && earlier !== run;
+  const isUnwatched = watched?.waits && run.shows !== 'line';
   return layout({
-    icon: fact.icon,
+    icon: isUnwatched ? '⌛' : fact.icon,
     mention: run.shows === 'line' ? [] : [run.by],
     lines: [
-      firstLine(isAgain ? { ...fact, label: `Not deployed to ${nameOf(run)} again` } : fact, run),
+      firstLine(
+        {
+          ...fact,
+          ...(isAgain && { label: `Not deployed to ${nameOf(run)} again` }),
+          ...(isUnwatched && { note: ' · I stopped watching its workflow' }),
+        },
+        run,
+      ),
+      isUnwatched && 'The workflow still waited for an approval on GitHub.',
       waits && waitsText(shown),
       run.follows === 'recovered' && isThere && !isFailed && `Deploying to ${nameOf(run)} works again.`,
       ...(isFailed || watched?.unclear ? reasonLines(shown) : []),
@@ -228,7 +237,6 @@ function updateMessage(run: UpdateRun): Message {
           !outcome &&
           !watched &&
           `${nameOf(run)} hasn't confirmed that it's live${run.shows === 'line' ? '' : ', so look at the site'}`,
-        watched?.waits && run.shows !== 'line' && "I don't watch it any more",
         ending?.kind === 'refused' && ending.status !== undefined && `HTTP ${ending.status}`,
         ending?.kind === 'gaveUp' && `last answer: ${sanitizeUserText(ending.reason, 100)}`,
         ending?.kind === 'broken' && `ref ${ending.ref}`,
