@@ -11,7 +11,8 @@ export const PLANS = {
   exportPlan: { durationMs: 10_000, pages: 128 },
   agentPlan: { durationMs: 6000, outcome: 'same_pr' as const, branch: 'agent/quickstart-example' },
   buildPlan: {
-    ...{ queuedMs: 1500, durationMs: 4000 },
+    queuedMs: 1500,
+    durationMs: 4000,
     filesChanged: { modified: ['guides/quickstart.mdx'], added: ['guides/limits.mdx'] },
   },
 };

@@ -104,7 +104,9 @@ function bodyOf(record: BuildRecord, nowMs: number): Record<string, unknown> {
     summary: ended ? (record.ended?.summary ?? (ended.logs ? 'The build failed' : 'Deployed')) : '',
     logs: status === 'queued' ? [] : [...LOGS, ...(ended?.logs ?? [])],
     commit: {
-      ...{ sha: '1f0c2e4a9b7d', ref: branch ?? 'main', message: 'Write the quickstart' },
+      sha: '1f0c2e4a9b7d',
+      ref: branch ?? 'main',
+      message: 'Write the quickstart',
       ...(plan.filesChanged !== undefined && { filesChanged: plan.filesChanged }),
     },
     ...(status === 'success' && plan.screenshots),

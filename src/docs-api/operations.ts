@@ -124,9 +124,9 @@ const MAX_FILES = 3;
 function readChanges(read: z.output<typeof filesChanged> = {}): z.infer<typeof changedFiles> | undefined {
   const all = CHANGES.flatMap((how) => (read[how] ?? []).map((name) => ({ name, how })));
   const named = all.filter(({ name }) => typeof name === 'string' && name !== '');
-  const files = named.slice(0, MAX_FILES).map(({ name, how }) => ({ name: oneLine(String(name)), how }));
-  const isReadable = files.length > 0 && files.every(({ name }) => name !== '');
-  return isReadable ? { files, count: named.length } : undefined;
+  const first = named.slice(0, MAX_FILES).map(({ name, how }) => ({ name: oneLine(String(name)), how }));
+  const files = first.filter(({ name }) => name !== '');
+  return files.length > 0 ? { files, count: named.length } : undefined;
 }
 
 /** An address of a picture that Slack may load. */

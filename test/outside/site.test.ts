@@ -418,6 +418,11 @@ describe('/docs-site', () => {
     expect(scene.notified('ben')).toBe(0);
   });
 
+  test('leaves out a name that nobody can read', async () => {
+    const message = await endOf({ filesChanged: { added: ['a.mdx', '\u200b', 'b.mdx'] } });
+    expect(scene.slack.read(message)).toMatch(/Changed in its last commit: .*a\.mdx.*b\.mdx/);
+  });
+
   test.each([
     ['nothing', {}],
     ['no list', { added: 'a.mdx' }],
