@@ -53,7 +53,7 @@ export const attempt = z.object({
   nextTryAtMs: z.number(),
   /** Until then, Docket repeats the message with the present link. It is set before the first one may leave. */
   notifyUntilMs: z.number().optional(),
-  /** The id of a message whose answer was lost. */
+  /** The id of a message whose answer was lost, perhaps of the attempt before. */
   lostMessage: z.string().optional(),
   /** When the deployment first took the message of this attempt. */
   notifiedAtMs: z.number().optional(),

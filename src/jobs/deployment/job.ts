@@ -170,7 +170,8 @@ async function begin(run: UpdateRun, context: JobContext): Result {
   if (permission.kind === 'refused')
     return end(run, { kind: 'permission', contacts: permission.contacts }, context);
   const target = context.deployment(run.project, run.deployment);
-  if (target === undefined) return end(run, { kind: 'missing', mayBeSent: false }, context);
+  const mayBeSent = run.lostMessage !== undefined;
+  if (target === undefined) return end(run, { kind: 'missing', mayBeSent }, context);
   const [name, own] = [latestAlias(run), attemptName(run)];
   const latest = await context.store.runs.byAlias(name);
   if (latest !== undefined && latest > own) {

@@ -117,12 +117,17 @@ const blank: Partial<z.infer<typeof attempt>> = Object.fromEntries(
   Object.keys(attempt.shape).map((name) => [name, undefined]),
 );
 
+/** Whether nobody knows if the deployment has it, because the settings no longer have the deployment. */
+const isUnclear = ({ ending, notifiedAtMs }: UpdateRun) =>
+  notifiedAtMs === undefined && ending?.kind === 'missing' && ending.mayBeSent;
+
 /** Returns the next attempt of an update: after a failure, or to go back to its export. */
 const restart = (run: UpdateRun, { id, name }: Person, nowMs: number): UpdateRun => ({
   ...run,
   ...blank,
   ...begun(run.attempt + 1, nowMs),
   again: run.state === 'unknown' || (run.notifiedAtMs === undefined && run.again) || undefined,
+  lostMessage: isUnclear(run) ? webhookId(run) : undefined,
   earlier: run.notifiedAtMs === undefined ? run.earlier : { ...attempt.parse(run), shows: 'end' },
   replacedKey: messageKey(run),
   by: { id, name },
