@@ -76,7 +76,9 @@ export async function nextSend(
   if (polled !== thread) return (await nextSend(polled, context, true)) ?? polled;
   const sends = thread.sends + 1;
   const sending = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', send: sends });
-  if (takesTurns(thread, head, context)) await claimTurn(thread, slotId(sending), context);
+  const isTaking = takesTurns(thread, head, context);
+  const refused = isTaking ? await claimTurn(thread, slotId(sending), context) : undefined;
+  if (refused) return refused;
   const limit = hourlyLimitOf(head.creates, project, context.settings.limits.followUpsPerHour);
   const [slotInMs] = await Promise.all([
     // A repeat of this step gets the same slot.
@@ -93,12 +95,14 @@ export async function nextSend(
   return sending;
 }
 
-/** Returns the thread after a poll at once; the same thread if polls have to wait for longer than a call takes. */
+/**
+ * Returns the thread after a poll, at once or when it was requested for; the same thread if polls have to wait for longer
+ * than a call takes.
+ */
 async function pollNow(thread: ThreadRun, context: JobContext): Promise<ThreadRun> {
   const { now, timing } = context;
-  const polled = await orWait(
-    pollOnce({ ...thread, pollRequested: true, nextPollAtMs: now() }, context, timing),
-  );
+  const nextPollAtMs = thread.pollRequested ? thread.nextPollAtMs : now();
+  const polled = await orWait(pollOnce({ ...thread, pollRequested: true, nextPollAtMs }, context, timing));
   if ('id' in polled) return polled;
   if (polled.inMs > timing.docsCallMs) return thread;
   throw new Later(polled.inMs);
@@ -112,16 +116,21 @@ const turnLimitOf = ({ project, agentJobId }: ThreadRun, { timing }: JobContext)
   perId: true,
 });
 
-/** Throws `Later` if another thread has just sent something to the job, and reserves nothing: it is that one's turn. */
-async function claimTurn(thread: ThreadRun, id: string, context: JobContext): Promise<void> {
+/**
+ * Takes the turn. If another thread has just sent something to the job, it reserves nothing, and returns the thread with
+ * a request to poll: if that send has an unknown result, no event says so. Once that is saved, it throws `Later`.
+ */
+async function claimTurn(thread: ThreadRun, id: string, context: JobContext): Promise<ThreadRun | undefined> {
   const { rateLimiter } = context.store;
   const limit = turnLimitOf(thread, context);
   // Its own last send is over.
   await rateLimiter.releaseSlot(limit, slotId(thread));
   const inMs = await rateLimiter.takeSlot(limit, { id });
-  if (inMs === 0) return;
+  if (inMs === 0) return undefined;
   await rateLimiter.releaseSlot(limit, id);
-  throw new Later(inMs);
+  if (thread.pollRequested) throw new Later(inMs);
+  const nextPollAtMs = context.now() + Math.min(inMs, context.timing.pollMaxMs);
+  return { ...thread, pollRequested: true, nextPollAtMs };
 }
 
 /** Holds an instruction and asks its author whether its background goes along, unless there is none. */

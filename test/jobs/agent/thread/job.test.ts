@@ -224,12 +224,19 @@ test('the poll before a send is no save of its own, so people see no wait', asyn
   expect(cards).toEqual([before]);
 });
 
-test('right after another thread has sent something to the job, none is sent: that thread says so first', async () => {
-  await world.follows();
+/** Another thread takes the job's turn. */
+async function takesTurn(id: string) {
   const { docsCallMs, callMarginMs } = world.context.timing;
   const name = 'agent-turns:default aj_3f9a77bd04c24a06';
   const limit = { name, count: 1, windowMs: docsCallMs + callMarginMs, perId: true };
-  await world.context.store.rateLimiter.takeSlot(limit, { id: 'another 1' });
+  const { rateLimiter } = world.context.store;
+  await rateLimiter.takeSlot(limit, { id });
+  return { limit, release: () => rateLimiter.releaseSlot(limit, id) };
+}
+
+test('right after another thread has sent something to the job, none is sent: that thread says so first', async () => {
+  await world.follows();
+  const { limit } = await takesTurn('another 1');
   await world.receives(wrote(ana, 1, 'One'));
   const inMs = (await world.step()) ?? 0;
   expect(world.prompts).toEqual([]);
@@ -239,4 +246,23 @@ test('right after another thread has sent something to the job, none is sent: th
   expect((await world.thread()).turn).toBeDefined();
   // It reserved nothing.
   expect(await world.context.store.rateLimiter.usage(limit)).toMatchObject({ waiting: 0 });
+});
+
+test('if another thread never says that it sent something, the job is polled before the next send', async () => {
+  await world.follows();
+  const polled: number[] = [];
+  world.docs.getAgentJob = async () => {
+    polled.push(world.clock.ms);
+    return { id: 'aj', status: 'active', rawStatus: 'active' };
+  };
+  const { limit, release } = await takesTurn('another 1');
+  await world.receives(wrote(ana, 1, 'One'));
+  const inMs = await world.step();
+  expect([world.prompts, polled]).toEqual([[], []]);
+  expect(inMs).toBeGreaterThan(0);
+  world.clock.ms += limit.windowMs;
+  await release();
+  await world.step();
+  expect([world.prompts, polled.length]).toEqual([[], 1]);
+  expect((await world.thread()).turn).toBeDefined();
 });
