@@ -60,7 +60,8 @@ export const askAboutTurn = (thread: ThreadRun, { sinceMs }: ThreadRound, nowMs:
  */
 export function needsPoll(thread: ThreadRun, one: Instruction, context: JobContext): boolean {
   const { notFound, pollFailure, pollRequested, seen } = thread;
-  if (!takesTurns(thread, one, context) || notFound || pollFailure) return false;
+  const isFailing = pollFailure !== undefined && pollFailure.nextMs > context.now();
+  if (!takesTurns(thread, one, context) || notFound || isFailing) return false;
   // Without an open round, nobody has looked at an active job for a while.
   if (pollRequested || seen?.status === 'active') return true;
   return context.now() - (seen?.atMs ?? 0) > context.timing.pollMaxMs;

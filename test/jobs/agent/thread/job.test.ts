@@ -210,6 +210,23 @@ test.each([
   expect(world.prompts).toEqual(prompts);
 });
 
+test.each([
+  ['is not polled before the send if the last poll has failed just now', 5000, 0],
+  ['is polled before the send if the last poll failed long ago', -60_000, 1],
+])('a job %s', async (_, inMs, count) => {
+  let polls = 0;
+  const nextMs = NOW_MS + 3_600_000 + inMs;
+  await world.follows({ pollRequested: false, pollFailure: { kind: 'down', inARow: 1, nextMs } });
+  world.docs.getAgentJob = async () => {
+    polls += 1;
+    return { id: 'aj', status: 'active', rawStatus: 'active' };
+  };
+  world.clock.ms += 3_600_000;
+  await world.receives(wrote(ana, 1, 'One'));
+  await world.step();
+  expect([polls, world.prompts.length]).toEqual([count, 1 - count]);
+});
+
 test('the poll before a send is no save of its own, so people see no wait', async () => {
   await world.follows();
   world.clock.ms += 3_600_000;
