@@ -9,6 +9,7 @@ import {
   isWaitingForTurn,
   mayAnswer,
   newInstruction,
+  unresolvedSendOf,
   waitingOf,
 } from './record.ts';
 /** Returns the thread after a click. Returns the same thread if the click is too late. */
@@ -87,10 +88,12 @@ function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): 
   };
 }
 
-/** Sends the first of these that waits although the agent works. The others wait for it in turn. */
+/** Sends the first of these that waits although the agent works, unless a send has an unknown result. The others wait for it in turn. */
 function sendNow(thread: ThreadRun, [id]: readonly string[]): ThreadRun {
   const one = findInstruction(thread, id);
-  return one?.state === 'waiting' && !one.isNow ? updateInstruction(thread, one.id, { isNow: true }) : thread;
+  const isUnclear = unresolvedSendOf(thread)?.state === 'unknown';
+  if (one?.state !== 'waiting' || one.isNow || isUnclear) return thread;
+  return updateInstruction(thread, one.id, { isNow: true });
 }
 
 /** Answers the question about an agent that works for long, which is asked again later. */

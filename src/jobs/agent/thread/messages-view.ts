@@ -366,14 +366,18 @@ function turnMessage(
   const [first, ...others] = waiting;
   const behind = others.length;
   const round = thread.rounds.at(-1);
-  // Its send failed for now, or the one before it is unclear: no button sends it sooner.
-  const isNext = round?.ending !== undefined && !thread.instructions.some(({ state }) => state === 'sending');
+  const unclear = thread.instructions.find(({ state }) => state === 'unknown');
+  // It is on its way, or its send failed for now: no button sends it sooner.
+  const isNext = first?.isNow || first?.state === 'sending' || round?.ending !== undefined;
+  const isForWork = !unclear && !isNext;
   const work = round?.last
     ? `${quotedShort(round.last.excerpt)} (${personName(round.last.by.name)})`
     : 'work from outside this thread';
-  const goes = isNext ? 'goes to the agent next' : `goes to the agent when ${work} is done`;
+  const goes = unclear
+    ? `waits until it's clear whether ${quotedShort(unclear.excerpt)} reached the agent`
+    : `goes to the agent ${isNext ? 'next' : `when ${work} is done`}`;
   const what = quotedShort(first?.excerpt);
-  const isAsked = workedMs !== undefined && !isNext;
+  const isAsked = workedMs !== undefined && isForWork;
   const confirm = {
     title: 'Send it now?',
     text: 'The agent may stop what it is doing.',
@@ -394,7 +398,7 @@ function turnMessage(
     ],
     small: [facts.filter(Boolean).join(' · ')],
     buttons: [
-      !isNext && {
+      isForWork && {
         ...threadButtonOf(thread, 'Send now', agentActions.sendNow, ids(waiting.slice(0, 1))),
         confirm,
       },

@@ -4,7 +4,7 @@ import type { JobContext } from '../../engine/context.ts';
 import { save } from '../../engine/job.ts';
 import { isUnknownJob, nextPollMs, pollJob } from '../../engine/polling.ts';
 import { hasPreviews, markPreviewOlder } from './previews.ts';
-import { isWaitingForTurn, openRoundOf, type ThreadRun } from './record.ts';
+import { isWaitingForTurn, openRoundOf, type ThreadRun, unresolvedSendOf } from './record.ts';
 import { applyPoll, stopPolls } from './rounds.ts';
 import type { StrandResult } from './strand.ts';
 import { askAboutTurn } from './turns.ts';
@@ -41,7 +41,8 @@ export async function watch(thread: ThreadRun, context: JobContext): StrandResul
   const polledAtMs = now();
   const isLong = round !== undefined && polledAtMs - round.sentAtMs >= timing.watchMs;
   if (isLong && !isWaitingForTurn(thread)) return save(stopPolls(thread, 'gaveUp', polledAtMs));
-  if (isLong && thread.turn?.workedMs === undefined) {
+  // A send of unknown result comes first: people are asked about that.
+  if (isLong && thread.turn?.workedMs === undefined && !unresolvedSendOf(thread)) {
     const keptAtMs = thread.turn?.keptAtMs ?? 0;
     if (polledAtMs - keptAtMs >= timing.watchMs) return save(askAboutTurn(thread, round, polledAtMs));
   }

@@ -1,4 +1,4 @@
-import type { SendProblem, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import type { Instruction, SendProblem, ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
@@ -75,6 +75,11 @@ const turn = (
   waiting: number,
   changes: Partial<ThreadRun['turn']> = {},
   round: Partial<ThreadRun['rounds'][0]> = {},
+  {
+    first,
+    before = [],
+    ...thread
+  }: Partial<ThreadRun> & { first?: Partial<Instruction>; before?: Instruction[] } = {},
 ) =>
   post(
     `agent/turn/${name}`,
@@ -83,9 +88,13 @@ const turn = (
       aThread({
         turn: { n: 2, ...changes },
         rounds: [aRound({ last: QUICKSTART, ...round })],
-        instructions: Array.from({ length: waiting }, (_, index) =>
-          anInstruction({ id: `${index}`, ...(index === 0 && MENDS) }),
-        ),
+        instructions: [
+          ...before,
+          ...Array.from({ length: waiting }, (_, index) =>
+            anInstruction({ id: `${index}`, ...(index === 0 && { ...MENDS, ...first }) }),
+          ),
+        ],
+        ...thread,
       }),
       'limit',
     ),
@@ -126,6 +135,9 @@ export const delays: GalleryState[] = [
   turn('it is next', 1, {}, { ending: { kind: 'noPr', atMs: NOW_MS } }),
   turn('the agent works for long', 1, SIX_HOURS),
   turn('the agent works for long, two wait', 2, { ...SIX_HOURS, before: 1 }),
+  turn('it is being sent', 2, {}, {}, { first: { state: 'sending' } }),
+  turn('sent now, but delayed', 1, SIX_HOURS, {}, { first: { isNow: true } }),
+  turn('another one is unclear', 1, SIX_HOURS, {}, { before: [aTrouble({ id: '9' })] }),
   turn('nothing waits', 0),
   turn('discarded', 0, { discardedBy: BEN }),
   retrying('not sent yet', false),

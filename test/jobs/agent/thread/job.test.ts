@@ -181,6 +181,13 @@ test('an agent that works for long is polled every five minutes while a request 
   expect(world.prompts).toEqual([]);
 });
 
+test('while a send has an unknown result, nobody is asked about an agent that works for long', async () => {
+  const others = [aTrouble({ id: '1', send: 1 }), anInstruction({ id: '2' })];
+  await worksForLong({ sends: 1, turn: { n: NOW_MS - 1 }, instructions: others });
+  await world.step();
+  expect((await world.thread()).turn).toEqual({ n: NOW_MS - 1 });
+});
+
 test('after a send of unknown result, the job is polled before the next one, however lately it was seen', async () => {
   const later = anInstruction({ id: '2', text: 'Two', atMs: NOW_MS });
   await world.follows({ sends: 1, instructions: [aTrouble({ send: 1 }), later] });

@@ -4,7 +4,7 @@ import { applySendResult } from '../../../../src/jobs/agent/thread/send.ts';
 import { beginTurn } from '../../../../src/jobs/agent/thread/turns.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
 import { NOW_MS } from '../../../support/builders.ts';
-import { anInstruction, aRound, aThread } from '../../../support/jobs/agent/builders.ts';
+import { anInstruction, aRound, aThread, aTrouble } from '../../../support/jobs/agent/builders.ts';
 import { ana, applyEvents, clicks, deleted, wrote } from '../../../support/jobs/agent/events.ts';
 
 test('a round that names an earlier pull request again has the same one, also after a round without any', () => {
@@ -100,3 +100,13 @@ test.each([{ turn: { n: 1 } }, { limit: { n: 1, untilMs: NOW_MS } }])(
     expect(beginTurn(after, NOW_MS)?.turn).toEqual({ n: NOW_MS });
   },
 );
+
+test('while it is unclear whether another request reached the agent, none is sent now', () => {
+  const thread = aThread({
+    turn: { n: 1 },
+    rounds: [aRound()],
+    instructions: [aTrouble({ id: '1' }), anInstruction({ id: '2' })],
+  });
+  const after = applyEvents(thread, [clicks(ana, 'sendNow', ['2'])]);
+  expect(after.instructions).toEqual(thread.instructions);
+});
