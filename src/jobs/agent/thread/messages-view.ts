@@ -216,9 +216,17 @@ export function sendProblemMessage(thread: ThreadRun, problem: SendProblem): Mes
   return message([why === 'unknown' ? unclear : `This request wasn't sent at first. ${name} sent it again.`]);
 }
 
+/** The job's state as it was last seen. */
+const seenText = ({ seen }: ThreadRun): Part[] | undefined =>
+  seen && [
+    `The job's state: ${sanitizeUserText(seen.rawStatus, 40) || seen.status}, seen `,
+    // The message changes only with the minute, though each poll sees the job.
+    { time: Math.floor(seen.atMs / MINUTE_MS) * MINUTE_MS, format: '{ago}' },
+  ];
+
 function unclearSendMessage(thread: ThreadRun, problem: SendProblem): Message {
   const { by, creates, excerpt } = problem;
-  const { agentJobId, seen } = thread;
+  const { agentJobId } = thread;
   const what = quotedShort(excerpt);
   const question = creates ? `Was the agent job for ${what} created?` : `Did ${what} reach the agent?`;
   const isOpen = thread.state !== 'ended';
@@ -241,13 +249,7 @@ function unclearSendMessage(thread: ThreadRun, problem: SendProblem): Message {
         '.',
       ],
     ],
-    small: [
-      seen && [
-        `The job's state: ${sanitizeUserText(seen.rawStatus, 40) || seen.status}, seen `,
-        // The message changes only with the minute, though each poll sees the job.
-        { time: Math.floor(seen.atMs / MINUTE_MS) * MINUTE_MS, format: '{ago}' },
-      ],
-    ],
+    small: [seenText(thread)],
     buttons: [
       agentJobId !== undefined && button(LABELS.checkNow, agentActions.checkJob, { style: 'primary' }),
       acceptsInstructions(thread) && button(LABELS.sendAnyway, agentActions.sendAnyway, { confirm }),
@@ -378,6 +380,10 @@ function turnMessage(
     : `goes to the agent ${isNext ? 'next' : `when ${work} is done`}`;
   const what = quotedShort(first?.excerpt);
   const isAsked = workedMs !== undefined && isForWork;
+  const isUnseen = isAsked && (thread.pollFailure?.inARow ?? 0) >= FAILURE_SHOWN_AFTER;
+  const question = isUnseen
+    ? "I can't see whether the agent is done"
+    : `The agent has worked for ${formatDuration(workedMs ?? 0)}`;
   const confirm = {
     title: 'Send it now?',
     text: 'The agent may stop what it is doing.',
@@ -392,11 +398,9 @@ function turnMessage(
     icon: isAsked ? '❔' : '🕒',
     mention: isAsked && first ? [first.by] : [],
     lines: [
-      isAsked
-        ? [{ bold: `The agent has worked for ${formatDuration(workedMs)}` }, ` · ${what} waits for it`]
-        : [{ bold: 'Waiting' }, ` · ${what} ${goes}`],
+      isAsked ? [{ bold: question }, ` · ${what} waits for it`] : [{ bold: 'Waiting' }, ` · ${what} ${goes}`],
     ],
-    small: [facts.filter(Boolean).join(' · ')],
+    small: [facts.filter(Boolean).join(' · '), isUnseen && seenText(thread)],
     buttons: [
       isForWork && {
         ...threadButtonOf(thread, 'Send now', agentActions.sendNow, ids(waiting.slice(0, 1))),

@@ -28,9 +28,15 @@ export function nextInstruction(thread: ThreadRun): Instruction | undefined {
   );
 }
 
-/** Whether the instruction waits until the agent is done with what it works on. */
+/**
+ * Whether the instruction waits until the agent is done with what it works on. While no poll can succeed, it does not:
+ * nobody would see that the agent is done, and the send says at once what is wrong.
+ */
 export const isForTurn = (thread: ThreadRun, one: Instruction, context: JobContext) =>
-  takesTurns(thread, one, context) && one.backgroundSource === undefined && openRoundOf(thread) !== undefined;
+  takesTurns(thread, one, context) &&
+  one.backgroundSource === undefined &&
+  openRoundOf(thread) !== undefined &&
+  !['key', 'forbidden', 'project'].includes(thread.pollFailure?.kind ?? '');
 
 /** Returns the thread with the message about the wait, in the place of that about a limit; undefined if it has it. */
 export function beginTurn(thread: ThreadRun, nowMs: number): ThreadRun | undefined {

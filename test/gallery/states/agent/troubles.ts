@@ -100,6 +100,7 @@ const turn = (
     ),
   );
 const ELSEWHERE = { last: undefined, count: 0, found: true };
+const DOWN = { kind: 'down', inARow: 3, nextMs: NOW_MS } as const;
 const SIX_HOURS = { workedMs: 6 * 60 * MINUTE };
 
 const retrying = (name: string, over: boolean, thread: Partial<ThreadRun> = {}) =>
@@ -135,6 +136,13 @@ export const delays: GalleryState[] = [
   turn('it is next', 1, {}, { ending: { kind: 'noPr', atMs: NOW_MS } }),
   turn('the agent works for long', 1, SIX_HOURS),
   turn('the agent works for long, two wait', 2, { ...SIX_HOURS, before: 1 }),
+  turn(
+    'the platform has not answered for hours',
+    1,
+    SIX_HOURS,
+    {},
+    { pollFailure: DOWN, ...seen({ status: 'active', rawStatus: 'active' }) },
+  ),
   turn('it is being sent', 2, {}, {}, { first: { state: 'sending' } }),
   turn('sent now, but delayed', 1, SIX_HOURS, {}, { first: { isNow: true } }),
   turn('another one is unclear', 1, SIX_HOURS, {}, { before: [aTrouble({ id: '9' })] }),

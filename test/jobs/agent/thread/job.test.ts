@@ -1,4 +1,5 @@
 import { expect, test } from 'vitest';
+import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
 import { previewAlias } from '../../../../src/jobs/site/record.ts';
 import type { PermissionResult } from '../../../../src/policy.ts';
@@ -180,6 +181,22 @@ test('an agent that works for long is polled every five minutes while a request 
   expect(polls()).toBeLessThanOrEqual(4);
   expect(world.prompts).toEqual([]);
 });
+
+test.each(['key_rejected', 'forbidden'] as const)(
+  'a request does not wait for an agent whose job cannot be polled: %s',
+  async (kind) => {
+    const refuses = (operation: 'getAgentJob' | 'sendFollowUp') => async () => {
+      throw new DocsApiError(operation, kind, { happened: 'no', what: kind });
+    };
+    Object.assign(world.docs, {
+      getAgentJob: refuses('getAgentJob'),
+      sendFollowUp: refuses('sendFollowUp'),
+    });
+    await world.follows({ rounds: [aRound()], instructions: [anInstruction()] });
+    await world.step();
+    expect((await world.thread()).instructions[0]?.problem?.why).toBe(kind === 'forbidden' ? kind : 'key');
+  },
+);
 
 test('while a send has an unknown result, nobody is asked about an agent that works for long', async () => {
   const others = [aTrouble({ id: '1', send: 1 }), anInstruction({ id: '2' })];
