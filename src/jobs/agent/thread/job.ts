@@ -162,8 +162,9 @@ async function applyEvents(run: ThreadRun, events: readonly ThreadEvent[], conte
 
 /** Returns undefined while the author, or the names in the text, are unknown. */
 async function loadEventContext(event: ThreadEvent, context: JobContext): Promise<EventContext | undefined> {
-  const { settings, policy, slack, now } = context;
-  const known = { limits: settings.limits, nowMs: now(), contacts: '', text: '', files: false };
+  const { settings, timing, policy, slack, now } = context;
+  const { graceMs } = timing;
+  const known = { limits: settings.limits, nowMs: now(), graceMs, contacts: '', text: '', files: false };
   // Clicks and modals have already passed the gate.
   if (!('user' in event))
     return { ...known, author: { id: '', name: '', ...('by' in event && event.by), may: true } };

@@ -32,6 +32,7 @@ export interface EventContext {
   files: boolean;
   limits: Pick<Limits, 'instructionCharacters' | 'instructionsWaiting'>;
   nowMs: number;
+  graceMs: number;
 }
 
 /** Replies within this time after a held one raise no second question. */
@@ -50,7 +51,8 @@ export function applyEvent(thread: ThreadRun, event: ThreadEvent, context: Event
   if (event.kind === 'clicked') return applyClick(thread, event);
   if (event.kind === 'reply') return applyReply(thread, event, context);
   if (event.kind === 'edited') return applyEdit(thread, event, context);
-  if (event.kind === 'sentElsewhere') return addSend(endSeenElsewhere(thread, event.idle), event.atMs);
+  if (event.kind === 'sentElsewhere')
+    return addSend(endSeenElsewhere(thread, event.idle, context.graceMs), event.atMs);
   if (event.kind === 'noPreviews') return { ...thread, previews: false };
   const one = findInstruction(thread, event.ts);
   if (one) return withdraw(thread, one);

@@ -15,9 +15,14 @@ export function stopPolls(thread: ThreadRun, kind: 'gone' | 'gaveUp', atMs: numb
 }
 
 /** Ends the open round with the state in which another thread saw the job, before that thread sent an instruction. */
-export function endSeenElsewhere(thread: ThreadRun, seen: JobSnapshot | undefined): ThreadRun {
+export function endSeenElsewhere(
+  thread: ThreadRun,
+  seen: JobSnapshot | undefined,
+  graceMs: number,
+): ThreadRun {
   const round = openRoundOf(thread);
   if (round === undefined || seen === undefined || seen.atMs <= round.sentAtMs) return thread;
+  if (!isCurrent(thread, round, seen.atMs, graceMs)) return thread;
   return endRound({ ...thread, seen }, round, endingOf(seen, round.prBefore));
 }
 
@@ -28,12 +33,15 @@ export function applyPoll(thread: ThreadRun, job: AgentJob, atMs: number, graceM
   const next: ThreadRun = { ...thread, ...known, seen };
   const round = openRoundOf(thread) ?? foundRound(thread, seen);
   if (round === undefined) return next;
-  const before = thread.seen && thread.seen.atMs >= round.sentAtMs ? thread.seen.status : undefined;
-  // Until the job was seen active after the last send, the platform may still show the previous state.
-  const isCurrent = before === 'active' || atMs - round.sentAtMs >= graceMs;
-  const hasEnded =
-    seen.status === 'completed' || seen.status === 'failed' ? isCurrent : seen.status === 'archived';
+  const isDone = seen.status === 'completed' || seen.status === 'failed';
+  const hasEnded = isDone ? isCurrent(thread, round, atMs, graceMs) : seen.status === 'archived';
   return hasEnded ? endRound(next, round, endingOf(seen, round.prBefore)) : putRound(next, round);
+}
+
+/** Until the job was seen active after the last send, the platform may still show the previous state. */
+function isCurrent({ seen }: ThreadRun, { sentAtMs }: ThreadRound, atMs: number, graceMs: number): boolean {
+  const before = seen && seen.atMs >= sentAtMs ? seen.status : undefined;
+  return before === 'active' || atMs - sentAtMs >= graceMs;
 }
 
 /**

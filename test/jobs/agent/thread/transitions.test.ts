@@ -76,18 +76,24 @@ const PR = 'https://github.com/acme/docs/pull/5';
 test.each([
   ['after its send: it ends its round, and the next one is about the other request', NOW_MS - 1000, 2],
   ['before its send: that says nothing of its round', NOW_MS - 130_000, 1],
-])('another thread saw the job idle %s', (_, atMs, rounds) => {
-  const one = anInstruction({ state: 'working', round: 1 });
-  const thread = aThread({ instructions: [one], rounds: [aRound()], seen: undefined });
-  const event: ThreadEvent = { kind: 'sentElsewhere', atMs: NOW_MS, idle: seenDone(atMs) };
-  const after = applyEvents(thread, [event]);
-  expect(after.rounds).toHaveLength(rounds);
-  expect(after.rounds[0]?.ending?.prLink).toBe(rounds === 2 ? PR : undefined);
-  expect(after.rounds.at(-1)).toMatchObject({
-    sentAtMs: NOW_MS,
-    ...(rounds === 2 && { count: 0, prBefore: PR }),
-  });
-});
+  ['just after its send: the platform may still show the state before it', NOW_MS - 119_000, 1],
+  ['just after its send, but this thread saw the agent work', NOW_MS - 118_000, 2, 'active'],
+] as const)(
+  'another thread saw the job idle %s',
+  (_, atMs, rounds, status: 'active' | 'completed' = 'completed') => {
+    const one = anInstruction({ state: 'working', round: 1 });
+    const seen = { status, rawStatus: status, atMs: NOW_MS - 119_500 };
+    const thread = aThread({ instructions: [one], rounds: [aRound()], seen });
+    const event: ThreadEvent = { kind: 'sentElsewhere', atMs: NOW_MS, idle: seenDone(atMs) };
+    const after = applyEvents(thread, [event]);
+    expect(after.rounds).toHaveLength(rounds);
+    expect(after.rounds[0]?.ending?.prLink).toBe(rounds === 2 ? PR : undefined);
+    expect(after.rounds.at(-1)).toMatchObject({
+      sentAtMs: NOW_MS,
+      ...(rounds === 2 && { count: 0, prBefore: PR }),
+    });
+  },
+);
 
 test.each([{ turn: { n: 1 } }, { limit: { n: 1, untilMs: NOW_MS } }])(
   'once nothing waits, the next wait has a message of its own: %j',

@@ -4,6 +4,7 @@ import type { EventContext } from '../../../../src/jobs/agent/thread/replies.ts'
 import { applyEvent } from '../../../../src/jobs/agent/thread/replies.ts';
 import { compact } from '../../../../src/jobs/agent/thread/retain.ts';
 import type { Person } from '../../../../src/jobs/shared/origin.ts';
+import { defaultTiming } from '../../../../src/runtime/timing.ts';
 import { messageToMarkdown } from '../../../../src/slack/markdown/message.ts';
 import { NOW_MS } from '../../builders.ts';
 
@@ -81,6 +82,7 @@ function contextOf(event: ThreadEvent, nowMs: number, mayNot: string[]): EventCo
     files: 'files' in event && event.files,
     limits: defaultConfigFile.limits,
     nowMs,
+    graceMs: defaultTiming.graceMs,
   };
 }
 
