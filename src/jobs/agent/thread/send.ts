@@ -57,6 +57,9 @@ export async function nextSend(
   if (ended !== thread) return ended;
   const head = nextInstruction(thread);
   if (thread.state !== 'following' || head === undefined || unresolvedSendOf(thread)) return undefined;
+  // A person chose to send it again, but the answer to the first call has come.
+  const late = await applyLateAnswer(thread, head, context);
+  if (late) return late;
   if (isForTurn(thread, head, context)) return beginTurn(thread, context.now());
   const dueAtMs = Math.max(before?.untilMs ?? 0, retry && !retry.expired ? retry.nextMs : 0);
   awaitTime(dueAtMs, context);
@@ -69,9 +72,6 @@ export async function nextSend(
   if (seen?.status === 'archived') return addProblem(thread, head, { why: 'archived' });
   if (!hasProject(project, context)) return addProblem(thread, head, { why: 'project' });
   if (head.backgroundSource) return askAboutBackground(thread, head, head.backgroundSource, context);
-  // A person chose to send it again, but the answer to the first call has come.
-  const late = await applyLateAnswer(thread, head, context);
-  if (late) return late;
   const polled = !isPolled && needsPoll(thread, head, context) ? await pollNow(thread, context) : thread;
   if (polled !== thread) return (await nextSend(polled, context, true)) ?? polled;
   const sends = thread.sends + 1;
@@ -87,6 +87,8 @@ export async function nextSend(
     context.calls.forgetCall(thread.id, callName(thread)),
   ]);
   if (slotInMs > 0) {
+    // It sends nothing now, so another thread may.
+    await context.store.rateLimiter.releaseSlot(turnLimitOf(thread, context), slotId(sending));
     // If our limit still has slots, it is the platform's limit that this send waits for.
     const { used, waiting } = await context.store.rateLimiter.usage(limit);
     const perHour = used + waiting > limit.count ? limit.count : undefined;

@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest';
 import { DocsApiError } from '../../../../src/docs-api/errors.ts';
 import type { ThreadRun } from '../../../../src/jobs/agent/thread/record.ts';
+import { hourlyLimitOf } from '../../../../src/jobs/agent/thread/send.ts';
 import { previewAlias } from '../../../../src/jobs/site/record.ts';
 import type { PermissionResult } from '../../../../src/policy.ts';
 import { Later } from '../../../../src/runtime/later.ts';
@@ -148,6 +149,18 @@ test('it is not sent again if the late answer comes before that', async () => {
   await world.step();
   expect(world.prompts).toEqual([]);
   expect(outcomesOf(await world.thread())[0]).toContain('sent: ');
+});
+
+test('it is not sent again either if the late answer comes while it waits for the agent', async () => {
+  world.docs.getAgentJob = async () => ({ id: 'aj', status: 'active', rawStatus: 'active' });
+  await unclear({ rounds: [aRound({ count: 0, last: undefined })] });
+  await world.receives(clicks(ben, 'sendAgain', [anInstruction().id]));
+  await world.step();
+  expect((await world.thread()).turn).toBeDefined();
+  await answersLate();
+  await world.step();
+  expect(outcomesOf(await world.thread())[0]).toContain('working: ');
+  expect(world.prompts).toEqual([]);
 });
 
 test('the answer to an earlier send is no answer to this one', async () => {
@@ -306,4 +319,17 @@ test('if another thread never says that it sent something, the job is polled bef
   await world.step();
   expect([world.prompts, polled.length]).toEqual([[], 1]);
   expect((await world.thread()).turn).toBeDefined();
+});
+
+test('a send that waits for the limit leaves the turn to other threads', async () => {
+  await world.follows();
+  world.context.settings.limits.followUpsPerHour = 1;
+  const { rateLimiter } = world.context.store;
+  await rateLimiter.takeSlot(hourlyLimitOf(false, 'default', 1), { id: 'another 1' });
+  await world.receives(wrote(ana, 1, 'One'));
+  await world.step();
+  expect((await world.thread()).limit).toBeDefined();
+  const { limit, release } = await takesTurn('another 2');
+  await release();
+  expect(await rateLimiter.usage(limit)).toMatchObject({ used: 0 });
 });
