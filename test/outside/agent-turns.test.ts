@@ -97,6 +97,8 @@ describe('a request that comes while the agent works', () => {
     finish(jobId, 'no_pr');
     await untilBelow(root, '➖ @ana No pull request · "Stop, only an overview" and 1 more');
     expect(await sent(3)).toContain('Then the links');
+    const lines = (await scene.audit()).filter((line) => line.includes('send now'));
+    expect(lines).toEqual([expect.stringMatching(/^ben instruction .*send now · 22 characters$/)]);
   });
 
   test('is dropped with [Discard], and a click that comes later says so', async () => {
@@ -120,7 +122,10 @@ describe('a request that comes while the agent works', () => {
   test('is not for somebody without the permission to send or discard', async () => {
     const { root } = await waiting('Add a quickstart', 'Mend the links');
     for (const button of ['Send now', 'Discard']) await clicks('gus', '🕒 Waiting', button);
-    expect((await scene.audit()).filter((line) => line.includes('refused: not permitted'))).toHaveLength(2);
+    expect((await scene.audit()).filter((line) => line.includes('refused: not permitted'))).toEqual([
+      expect.stringContaining('gus agent.send_now '),
+      expect.stringContaining('gus agent.discard '),
+    ]);
     expect(instructions()).toEqual(['Add a quickstart']);
     await untilBelow(root, '🕒 Waiting');
   });
@@ -230,8 +235,14 @@ describe('an agent that works for too long', () => {
     await untilBelow(root, 'No pull request · "Mend the links"');
   });
 
-  test('[Send now] sends it at once', async () => {
+  test('[Send now] sends it at once, if the person may ask the agent', async () => {
     const { root } = await asked();
+    for (const button of ['Keep waiting', 'Send now']) await clicks('gus', 'The agent has worked', button);
+    expect((await scene.audit()).filter((line) => line.includes('refused: not permitted'))).toEqual([
+      expect.stringContaining('gus agent.keep_waiting '),
+      expect.stringContaining('gus agent.send_now '),
+    ]);
+    expect([questions(), instructions()]).toEqual([1, ['Write a whole book']]);
     await clicks('ben', 'The agent has worked', 'Send now');
     expect(await sent(2)).toEqual(['Write a whole book', 'Mend the links']);
     await untilBelow(root, '⏳ Working · "Mend the links" and 1 more');

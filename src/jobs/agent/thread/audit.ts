@@ -4,7 +4,7 @@ import type { Person } from '../../shared/origin.ts';
 import { findInstruction, type Instruction, type ThreadRun } from './record.ts';
 
 /**
- * Adds changes to the audit log: results of instructions, refused people, switches of the mode, the end. Call it before
+ * Adds changes to the audit log: results of instructions, who had one sent now, refused people, switches of the mode, the end. Call it before
  * the save: after a crash a line may be there twice, but is never missing.
  */
 export async function auditChanges(before: ThreadRun, after: ThreadRun, context: JobContext): Promise<void> {
@@ -17,17 +17,21 @@ export async function auditChanges(before: ThreadRun, after: ThreadRun, context:
     const earlier = findInstruction(before, one.id);
     const result = RESULTS[one.state];
     const isKnown = earlier?.attempt === one.attempt && RESULTS[earlier.state] === result;
-    if (result === undefined || isKnown) continue;
-    const line = {
-      atMs: context.now(),
-      user: one.by,
-      channel: place?.channel ?? asked.channel,
-      what: 'instruction',
-      subject: job ?? 'new agent job',
-      job,
-      result: `${result} · ${sizeText(earlier ?? one)}`,
+    const add = (user: Person, what: string) => {
+      const line = {
+        atMs: context.now(),
+        user,
+        channel: place?.channel ?? asked.channel,
+        what: 'instruction',
+        subject: job ?? 'new agent job',
+        job,
+        result: `${what} · ${sizeText(earlier ?? one)}`,
+      };
+      lines.push(context.store.audit.add(teamId, line));
     };
-    lines.push(context.store.audit.add(teamId, line));
+    // It may stop the agent's work.
+    if (one.sentNowBy && !earlier?.sentNowBy) add(one.sentNowBy, 'send now');
+    if (result !== undefined && !isKnown) add(one.by, result);
   }
   const people = [after.owner, ...after.instructions.map(({ by }) => by)];
   for (const { id, to, kind, about } of after.ephemerals) {

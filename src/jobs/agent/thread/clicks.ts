@@ -24,7 +24,7 @@ export function applyClick(thread: ThreadRun, click: ThreadClick): ThreadRun {
     return resendLastOfRound(thread, Number(about[1]), click);
   if (action === 'sendAgain' || action === 'sendAnyway') return resolveProblem(thread, click, 'sendAgain');
   if (action === 'leave') return resolveProblem(thread, click, action);
-  if (action === 'sendNow') return sendNow(thread, about);
+  if (action === 'sendNow') return sendNow(thread, about, by);
   if (action === 'keepWaiting') return keepWaiting(thread, about, click.atMs);
   if (action === 'stop') return endThread(thread, { why: 'stopped', by });
   if (action === 'checkJob') return requestPoll(thread, click.atMs);
@@ -89,11 +89,11 @@ function discardWaiting(thread: ThreadRun, ids: readonly string[], by: Person): 
 }
 
 /** Sends the first of these that waits although the agent works, unless a send has an unknown result. The others wait for it in turn. */
-function sendNow(thread: ThreadRun, [id]: readonly string[]): ThreadRun {
+function sendNow(thread: ThreadRun, [id]: readonly string[], by: Person): ThreadRun {
   const one = findInstruction(thread, id);
   const isUnclear = unresolvedSendOf(thread)?.state === 'unknown';
-  if (one?.state !== 'waiting' || one.isNow || isUnclear) return thread;
-  return updateInstruction(thread, one.id, { isNow: true });
+  if (one?.state !== 'waiting' || one.sentNowBy || isUnclear) return thread;
+  return updateInstruction(thread, one.id, { sentNowBy: by });
 }
 
 /** Answers the question about an agent that works for long, which is asked again later. */
@@ -111,7 +111,7 @@ function resolveProblem(thread: ThreadRun, click: ThreadClick, action: 'sendAgai
   const isOpen = one?.state === 'unknown' || (one?.state === 'failed' && action === 'sendAgain');
   if (one?.attempt !== attempt || !isOpen) return thread;
   const problem = one.problem && { ...one.problem, answer: { by, action } };
-  const resent = { state: 'waiting', attempt: attempt + 1, round: undefined, isNow: undefined } as const;
+  const resent = { state: 'waiting', attempt: attempt + 1, round: undefined, sentNowBy: undefined } as const;
   const next = action === 'leave' ? ({ state: 'left' } as const) : resent;
   // If it did reach the agent, the agent may work on it: that is looked up before the next send.
   const looked = one.state === 'unknown' ? requestPoll(thread, click.atMs) : thread;

@@ -370,7 +370,7 @@ function turnMessage(
   const round = thread.rounds.at(-1);
   const unclear = thread.instructions.find(({ state }) => state === 'unknown');
   // It is on its way, or its send failed for now: no button sends it sooner.
-  const isNext = first?.isNow || first?.state === 'sending' || round?.ending !== undefined;
+  const isNext = first?.sentNowBy !== undefined || first?.state === 'sending' || round?.ending !== undefined;
   const isForWork = !unclear && !isNext;
   const work = round?.last
     ? `${quotedShort(round.last.excerpt)} (${personName(round.last.by.name)})`

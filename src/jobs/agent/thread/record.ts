@@ -112,8 +112,8 @@ const instruction = z.object({
   state: z.enum(['held', 'waiting', 'sending', 'unknown', 'working', 'failed', ...FINISHED]),
   /** The number of its latest call, as the thread's `sends` counts them. */
   send: z.number().int().optional(),
-  /** A person had it sent although the agent works. */
-  isNow: z.boolean().optional(),
+  /** The person who had it sent although the agent works. */
+  sentNowBy: person.optional(),
   /** Counts the sends that a person requested. */
   attempt: z.number().int().default(1),
   /** Why the send of an attempt failed, or that its result is unknown. */

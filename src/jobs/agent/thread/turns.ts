@@ -12,7 +12,7 @@ import {
 
 /** Whether it is not sent while the agent works. */
 export const takesTurns = (thread: ThreadRun, one: Instruction, { settings }: JobContext) =>
-  settings.whileWorking === 'wait' && !one.isNow && !one.creates && acceptsInstructions(thread);
+  settings.whileWorking === 'wait' && !one.sentNowBy && !one.creates && acceptsInstructions(thread);
 
 /**
  * Returns the instruction to send next. One that makes the job comes first, then one that a person had sent now. While
@@ -23,7 +23,7 @@ export function nextInstruction(thread: ThreadRun): Instruction | undefined {
   const isWaiting = openRoundOf(thread) !== undefined;
   return (
     waiting.find(({ creates }) => creates) ??
-    waiting.find(({ isNow, backgroundSource }) => isNow || (isWaiting && backgroundSource)) ??
+    waiting.find(({ sentNowBy, backgroundSource }) => sentNowBy || (isWaiting && backgroundSource)) ??
     waiting[0]
   );
 }

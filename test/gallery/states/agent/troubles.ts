@@ -144,7 +144,7 @@ export const delays: GalleryState[] = [
     { pollFailure: DOWN, ...seen({ status: 'active', rawStatus: 'active' }) },
   ),
   turn('it is being sent', 2, {}, {}, { first: { state: 'sending' } }),
-  turn('sent now, but delayed', 1, SIX_HOURS, {}, { first: { isNow: true } }),
+  turn('sent now, but delayed', 1, SIX_HOURS, {}, { first: { sentNowBy: ANA } }),
   turn('another one is unclear', 1, SIX_HOURS, {}, { before: [aTrouble({ id: '9' })] }),
   turn('nothing waits', 0),
   turn('discarded', 0, { discardedBy: BEN }),
