@@ -121,6 +121,8 @@ export function addSend(thread: ThreadRun, atMs: number, one?: Instruction): Thr
 
 function endRound(thread: ThreadRun, round: ThreadRound, ending: RoundEnding): ThreadRun {
   const instructions = thread.instructions.map((one): Instruction => {
+    // It was to be sent during this round, not during the next one.
+    if (one.state === 'waiting') return { ...one, sentNowBy: undefined };
     if (one.state !== 'working' || one.round !== round.n) return one;
     return { ...one, state: 'sent', ...(one.origin && { ending }) };
   });

@@ -152,7 +152,7 @@ async function askAboutBackground(
     return addEphemeral(read, { ...note, id: `leftOut ${id}`, kind: 'leftOut', about: background.leftOut });
   const isHere = thread.place?.channel === channel && thread.place.rootTs === rootTs;
   const question = { askedAtMs: context.now(), isHere, isOpenToAll: false };
-  const held = updateInstruction(read, id, { state: 'held', background, question });
+  const held = updateInstruction(read, id, { state: 'held', background, question, sentNowBy: undefined });
   return addEphemeral(held, { ...note, id: `background ${id}`, kind: 'question', about: id });
 }
 

@@ -333,3 +333,15 @@ test('a send that waits for the limit leaves the turn to other threads', async (
   await release();
   expect(await rateLimiter.usage(limit)).toMatchObject({ used: 0 });
 });
+
+test('a request that its author is asked about first waits for its turn after the answer', async () => {
+  const source = { channel: 'C0DOCS', rootTs: '1.1', before: '2.2' };
+  const replies = [{ ts: '1.1', user: ben.id, text: 'The limits are old' }];
+  const names = { users: new Map([[ben.id, 'ben']]), channels: new Map(), groups: new Map() };
+  Object.assign(world.context.slack, { replies: async () => replies, names: async () => names });
+  const instructions = [anInstruction({ backgroundSource: source, sentNowBy: ben })];
+  await world.follows({ rounds: [aRound()], instructions });
+  await world.step();
+  const [one] = (await world.thread()).instructions;
+  expect([one?.state, one?.sentNowBy]).toEqual(['held', undefined]);
+});

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest';
 import type { ThreadEvent } from '../../../../src/jobs/agent/thread/record.ts';
+import { applyPoll } from '../../../../src/jobs/agent/thread/rounds.ts';
 import { applySendResult } from '../../../../src/jobs/agent/thread/send.ts';
 import { beginTurn } from '../../../../src/jobs/agent/thread/turns.ts';
 import { threadMessages } from '../../../../src/jobs/agent/thread/view.ts';
@@ -115,4 +116,13 @@ test('while it is unclear whether another request reached the agent, none is sen
   });
   const after = applyEvents(thread, [clicks(ana, 'sendNow', ['2'])]);
   expect(after.instructions).toEqual(thread.instructions);
+});
+
+test('[Send now] is about the round in which somebody chose it', () => {
+  const one = anInstruction({ id: '2', sentNowBy: ana });
+  const seen = { status: 'active', rawStatus: 'active', atMs: NOW_MS - 1000 } as const;
+  const thread = aThread({ rounds: [aRound()], instructions: [one], seen });
+  const job = (status: 'active' | 'completed') =>
+    applyPoll(thread, { id: 'aj', status, rawStatus: status }, NOW_MS, 60_000).instructions[0];
+  expect([job('active')?.sentNowBy, job('completed')?.sentNowBy]).toEqual([ana, undefined]);
 });
