@@ -313,7 +313,7 @@ function delayMessages(thread: ThreadRun): Below[] {
     const { discardedBy: by } = wait;
     // One that is tried again still waits.
     const waiting = by ? waitingOf(thread) : unsentOf(thread);
-    const hasEnded = waiting.length === 0 || state === 'ended';
+    const hasEnded = wait.isOver || waiting.length === 0 || state === 'ended';
     const end = by ? `${personName(by.name)} discarded what was waiting.` : NOTHING_WAITS;
     messages.push({
       name: `limit.${wait.n}`,

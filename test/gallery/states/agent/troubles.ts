@@ -148,6 +148,7 @@ export const delays: GalleryState[] = [
   turn('another one is unclear', 1, SIX_HOURS, {}, { before: [aTrouble({ id: '9' })] }),
   turn('nothing waits', 0),
   turn('discarded', 0, { discardedBy: BEN }),
+  turn('discarded, and another request came', 1, { discardedBy: BEN, isOver: true }),
   retrying('not sent yet', false),
   retrying('not made yet', false, { ...unmade, instructions: [first] }),
   retrying('over', true, {}),

@@ -105,6 +105,8 @@ test.each([{ turn: { n: 1 } }, { limit: { n: 1, untilMs: NOW_MS } }])(
       wrote(ana, 3, 'go on'),
     ]);
     expect(beginTurn(after, NOW_MS)?.turn).toEqual({ n: NOW_MS });
+    const before = threadMessages(after).find(({ key }) => key.endsWith('.limit.1'));
+    expect(before?.message.text).toBe('ana discarded what was waiting.');
   },
 );
 
