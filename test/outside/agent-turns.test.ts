@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { agentsOn, LOOK } from '../support/flows/agent-stage.ts';
+import { agentsOn, LOOK, SEND } from '../support/flows/agent-stage.ts';
 import { stage } from '../support/flows/stage.ts';
 
 const CONFIG = 'allow: { agent: [U0ANA, U0BEN] }\n';
@@ -99,6 +99,23 @@ describe('a request that comes while the agent works', () => {
     expect(await sent(3)).toContain('Then the links');
     const lines = (await scene.audit()).filter((line) => line.includes('send now'));
     expect(lines).toEqual([expect.stringMatching(/^ben instruction .*send now · 22 characters$/)]);
+  });
+
+  test('waits without [Send now] while it is unclear whether another one reached the agent', async () => {
+    const { jobId, root } = await waiting('Add a quickstart', 'Mend the links', 'Mend the titles');
+    scene.platform.wire.order(SEND, { kind: 'reset', when: 'before' });
+    const before = structuredClone(scene.messageWith('🕒 Waiting · "Mend the links"'));
+    await person('ben').clicks(before, 'Send now');
+    await untilBelow(
+      root,
+      'Did "Mend the links" reach the agent?',
+      '🕒 Waiting · "Mend the titles" waits until it\'s clear whether "Mend the links" reached the agent\nRequested by ana\n[Discard]',
+    );
+    await clicks('ben', 'no clear answer', "Don't send again");
+    await untilBelow(root, '🕒 Waiting · "Mend the titles" goes to the agent when "Add a quickstart" (ana)');
+    expect(instructions()).toEqual(['Add a quickstart']);
+    finish(jobId);
+    expect(await sent(2)).toEqual(['Add a quickstart', 'Mend the titles']);
   });
 
   test('is dropped with [Discard], and a click that comes later says so', async () => {
