@@ -35,6 +35,11 @@ export const SAYS = {
   pullRequest: /Pull request[\s\S]* took /,
   /** The pull request that came of a row, in the thread of the digest. */
   pullRequestOfRow: /Pull request · .*acme\/docs#\d+>? · /,
+  checksFailed: /Checks failed/,
+  /** The last message about a pull request. */
+  merged: /Merged/,
+  /** A card and a result say so, too. */
+  mergedBy: /merged by ben/,
   previewReady: /Preview ready/,
   previewFailed: /Preview failed/,
   previewOld: /Preview out of date/,

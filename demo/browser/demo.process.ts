@@ -2,7 +2,7 @@ import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { createStandInSlack } from '../slack/slack.ts';
 import { type OpenDemo, openDemo, type Page } from '../test-support/browser.ts';
 import { LABELS, SAYS } from '../words.ts';
-import type { ExportJob, Message, Switch } from './protocol.ts';
+import type { ExportJob, Message, PullRequestChange, Switch } from './protocol.ts';
 
 let demo: OpenDemo;
 let ana: Page;
@@ -52,6 +52,27 @@ test('Ana deploys to production, and the panel shows which version it has', asyn
   );
 });
 
+test('the panel changes the pull request of the agent, and Docket says so within seconds', async () => {
+  const change = (name: PullRequestChange) => demo.trouble({ do: 'pull-request', change: name });
+  expect(await change('merge')).toEqual({ ok: false, problem: 'No pull request is open.' });
+  expect(await types(ana, '/docs-agent new Add a chapter')).toEqual({ ok: true });
+  const open = await ana.until(() => ana.one('git-host')?.open);
+  const { prLink } = await ana.until(() => ana.all('agent-job').find((one) => one.prLink));
+  expect(await change('request-changes')).toEqual({ ok: true });
+  await message(ana, /changes requested/);
+  expect(await change('fail-checks')).toEqual({ ok: true });
+  await message(ana, SAYS.checksFailed);
+  // As old as it may be.
+  await demo.trouble({ do: 'move-clock', byMs: 25 * 3_600_000 });
+  expect(await change('merge')).toEqual({ ok: true });
+  const { threadTs } = await message(ana, SAYS.merged);
+  await message(ana, SAYS.mergedBy, { ts: threadTs ?? '' });
+  await ana.until(() => ana.one('git-host')?.open === undefined);
+  expect(await (await fetch(prLink ?? '')).text()).toBe(`${open} · merged`);
+  const read = { way: 'docket → git host', name: 'GitHub pulls', outcome: '200' };
+  expect(ana.all('request')).toContainEqual(expect.objectContaining(read));
+});
+
 /** Ana clicks the button in the newest message that has it. */
 async function clicks(label: string) {
   const { channel, ts, blocks } = await message(ana, new RegExp(`"text":"${label}"`));
@@ -99,7 +120,7 @@ describe('the switch', () => {
     await ana.until(() => !('fail-next-export' in (ana.one('switches')?.on ?? {})));
     await demo.trouble({ do: 'move-clock', byMs: 30_000 });
     await ends(job, 'failed');
-    await message(ana, /failed/i);
+    await message(ana, /Export failed/);
     const next = await exported();
     await finishes(next);
   });

@@ -29,6 +29,7 @@ export type Entity =
   | ExportJob
   | AgentJob
   | DeployedSite
+  | GitHost
   | Limits
   | Switches
   | TimelineEntry;
@@ -163,6 +164,13 @@ export interface DeployedSite {
   serves?: { jobId: string; version?: string };
 }
 
+/** The host of the agent's pull requests. It is missing where the stand-ins run alone. */
+export interface GitHost {
+  kind: 'git-host';
+  /** The latest one that is open: `acme/docs#101`. */
+  open?: string;
+}
+
 /** Uses of the past hour at the platform, and calls that Slack refused as too many. */
 export interface Limits {
   kind: 'limits';
@@ -197,7 +205,13 @@ export interface TimelineEntry {
   /** Epoch ms of the demo's clock. */
   atMs: number;
   /** What Slack sent to Docket, what Docket asked the others for, or what the visitor did to them. */
-  way: 'slack → docket' | 'docket → slack' | 'docket → platform' | 'docket → deployment' | 'visitor';
+  way:
+    | 'slack → docket'
+    | 'docket → slack'
+    | 'docket → platform'
+    | 'docket → deployment'
+    | 'docket → git host'
+    | 'visitor';
   /** `/docs-export`, `chat.postMessage`, `POST /v1/…`, `kill -9`. */
   name: string;
   /** An HTTP status, `reset`, `hang`, …; missing while it is under way. */
@@ -255,12 +269,17 @@ export type Action = { as: Visitor } & (
   | { do: 'shortcut'; name: string; message?: { channel: string; ts: string } }
 );
 
+export const PULL_REQUEST_CHANGES = ['merge', 'request-changes', 'fail-checks'] as const;
+export type PullRequestChange = (typeof PULL_REQUEST_CHANGES)[number];
+
 /** `POST /trouble`: what the visitor does to the world. Answers with an `Outcome`. */
 export type Trouble =
   | { do: 'switch'; name: Switch; on: boolean }
   | { do: 'end-links' }
   | { do: 'kill-bot' }
   | { do: 'redis'; up: boolean }
+  /** To the latest open one. The clock moves on until Docket reads it. */
+  | { do: 'pull-request'; change: PullRequestChange }
   /** Moves the demo's clock on, and wakes what is due then. */
   | { do: 'move-clock'; byMs: number };
 

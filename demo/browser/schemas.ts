@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { type Action, SWITCHES, type Trouble, VISITORS } from './protocol.ts';
+import { type Action, PULL_REQUEST_CHANGES, SWITCHES, type Trouble, VISITORS } from './protocol.ts';
 
 /** As much as Slack takes in one message. */
 const MAX_TEXT = 40_000;
@@ -58,5 +58,6 @@ export const troubleSchema = z.discriminatedUnion('do', [
   z.strictObject({ do: z.literal('end-links') }),
   z.strictObject({ do: z.literal('kill-bot') }),
   z.strictObject({ do: z.literal('redis'), up: z.boolean() }),
+  z.strictObject({ do: z.literal('pull-request'), change: z.enum(PULL_REQUEST_CHANGES) }),
   z.strictObject({ do: z.literal('move-clock'), byMs: z.int().min(1).max(MAX_MOVE_MS) }),
 ]) satisfies z.ZodType<Trouble>;

@@ -6,6 +6,9 @@ import { VISITORS } from './protocol.ts';
 /** The site whose docs the demo is about. */
 export const DOMAIN = 'docs.acme.com';
 
+/** Where the agent works on them. */
+export const REPOSITORY = 'acme/docs';
+
 /** Long enough to be watched; a follow-up updates the pull request that its job has. */
 export const PLANS = {
   exportPlan: { durationMs: 10_000, pages: 128 },
@@ -32,17 +35,22 @@ export function liveHere({ workspace }: StandInSlack): void {
   for (const user of workspace.users) if (!user.isBot) Object.assign(user, { tz, tzOffset });
 }
 
-/** The text of the settings file of a bot that updates a deployment, whose secret is in `DEPLOY_SECRET`. */
+/**
+ * The text of the settings file of a bot that updates a deployment, whose secret is in `DEPLOY_SECRET`, and reads pull
+ * requests, with the token in `GIT_TOKEN`.
+ */
 export function settingsFileFor(
   slack: StandInSlack,
   { projectId }: StandInPlatform,
   { url, webhookUrl }: StandInDeployment,
+  gitHostUrl: string,
 ): string {
   const webhook = { url: webhookUrl, secret: { env: 'DEPLOY_SECRET' }, includeLink: true };
-  const production = { webhook, url };
+  const deployments = { production: { webhook, url } };
+  const pullRequests = { github: { token: { env: 'GIT_TOKEN' }, apiUrl: `${gitHostUrl}/api/v3` } };
   // JSON is YAML.
   return JSON.stringify({
-    projects: { acme: { projectId, domains: [DOMAIN], deployments: { production } } },
+    projects: { acme: { projectId, domains: [DOMAIN], deployments, pullRequests } },
     allow: { deploy: [slack.person('ana').id], admin: [slack.person('ana').id] },
   });
 }

@@ -6,6 +6,7 @@ import type {
   DeployedSite,
   Entity,
   ExportJob,
+  GitHost,
   Message,
   OpenView,
   PersonHere,
@@ -13,7 +14,7 @@ import type {
   Workspace,
 } from './protocol.ts';
 import type { Timeline } from './timeline.ts';
-import type { Switchboard } from './trouble.ts';
+import { openPull, type Switchboard } from './trouble.ts';
 import type { World } from './world.ts';
 
 /** Everything that one visitor sees now: their part of Slack, and of the rest all. */
@@ -22,7 +23,7 @@ export function seenBy(
   world: World,
   parts: { timeline: Timeline; switches: Switchboard },
 ): Entity[] {
-  const { slack, clock, docket, deployment } = world;
+  const { slack, clock, docket, deployment, gitHost } = world;
   const me = slack.person(as);
   const channels = slack.workspace.channels.filter(({ members }) => members.has(me.id));
   const ids = new Set(channels.map(({ id }) => id));
@@ -52,6 +53,7 @@ export function seenBy(
     { kind: 'clock', aheadMs: clock.aheadMs },
     ...platformSeen(world, parts.timeline),
     ...(deployment ? [siteSeen(deployment)] : []),
+    ...(gitHost ? [gitHostSeen(gitHost)] : []),
     parts.switches.entity(),
     ...parts.timeline.entries(),
   ];
@@ -189,6 +191,11 @@ function siteSeen(deployment: NonNullable<World['deployment']>): DeployedSite {
   if (!served) return { kind: 'deployment', url: deployment.url };
   const { jobId, version } = served;
   return { kind: 'deployment', url: deployment.url, serves: { jobId, ...(version && { version }) } };
+}
+
+function gitHostSeen(gitHost: NonNullable<World['gitHost']>): GitHost {
+  const pull = openPull(gitHost);
+  return { kind: 'git-host', ...(pull && { open: `${pull.repository}#${pull.number}` }) };
 }
 
 function platformSeen({ platform }: World, timeline: Timeline): Entity[] {

@@ -92,7 +92,7 @@ export function createServer(
     const making = moving.then(() =>
       makeTrouble(world, { switches, timeline, onChange: live.changed }, trouble),
     );
-    if (trouble.do === 'move-clock') moving = making.catch(() => {});
+    if (trouble.do === 'move-clock' || trouble.do === 'pull-request') moving = making.catch(() => {});
     return c.json<Outcome>(await making);
   });
 

@@ -6,9 +6,18 @@ import { createBot } from '../bot/bot.ts';
 import { createRedis } from '../bot/redis.ts';
 import { startDeployment } from '../deployment/deployment.ts';
 import { createStandInPlatform } from '../docs-platform/platform.ts';
+import { createStandInGitHost } from '../git-host/git-host.ts';
 import { freePort } from '../ports.ts';
 import { createStandInSlack } from '../slack/slack.ts';
-import { DOMAIN, liveHere, openDirectMessages, PLANS, settingsFileFor, settingsFor } from './seed.ts';
+import {
+  DOMAIN,
+  liveHere,
+  openDirectMessages,
+  PLANS,
+  REPOSITORY,
+  settingsFileFor,
+  settingsFor,
+} from './seed.ts';
 import { createServer } from './server.ts';
 import { createClock, type World } from './world.ts';
 
@@ -44,7 +53,10 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
     parts.keep === undefined ? mkdtempSync(join(tmpdir(), 'docket-demo-')) : emptyFolder(parts.keep);
   const clock = createClock();
   const slack = createStandInSlack({ now: clock.now, transport: 'http' });
-  const platform = createStandInPlatform({ nowMs: clock.now, domains: [DOMAIN], ...PLANS });
+  const gitHost = createStandInGitHost({ nowMs: clock.now, repositories: [REPOSITORY] });
+  const gitServer = await gitHost.listen();
+  const repository = `${gitServer.url}/${REPOSITORY}`;
+  const platform = createStandInPlatform({ nowMs: clock.now, domains: [DOMAIN], repository, ...PLANS });
   openDirectMessages(slack);
   liveHere(slack);
   const [slackServer, platformServer] = await Promise.all([slack.listen(), platform.listen()]);
@@ -59,7 +71,7 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
     onChange: changed,
   });
   const settingsFile = join(folder, 'docket.yml');
-  writeFileSync(settingsFile, settingsFileFor(slack, platform, deployment));
+  writeFileSync(settingsFile, settingsFileFor(slack, platform, deployment, gitServer.url));
   const bot = createBot({
     env: {
       ...settingsFor(slack, platform, { slack: slackServer.url, platform: platformServer.url }),
@@ -67,12 +79,13 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
       PORT: String(botPort),
       DOCKET_CONFIG: settingsFile,
       DEPLOY_SECRET: deployment.secret,
+      GIT_TOKEN: gitHost.token,
     },
     logFile: join(folder, 'docket.log'),
     onChange: changed,
   });
   slack.botUrl = `${docketUrl}/slack/events`;
-  const world: World = { slack, platform, clock, docket: { bot, redis }, deployment };
+  const world: World = { slack, platform, clock, docket: { bot, redis }, deployment, gitHost };
   const server = createServer(world, parts);
 
   async function stop() {
@@ -81,7 +94,7 @@ export async function startDemo(parts: DemoParts): Promise<Demo> {
     await bot.stop();
     await redis.close();
     await deployment.stop();
-    await Promise.all([slackServer.close(), platformServer.close()]);
+    await Promise.all([slackServer.close(), platformServer.close(), gitServer.close()]);
     if (parts.keep === undefined) await rm(folder, { recursive: true, force: true, maxRetries: 5 });
   }
 

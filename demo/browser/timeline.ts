@@ -23,7 +23,7 @@ interface Passage {
 
 /** Keeps a timeline. `onChange` runs whenever it is another. */
 export function createTimeline(
-  { slack, platform, clock, deployment }: Pick<World, 'slack' | 'platform' | 'clock' | 'deployment'>,
+  { slack, platform, clock, deployment, gitHost }: World,
   onChange: () => void,
 ): Timeline {
   const kept: { entry: Omit<TimelineEntry, 'caused' | 'outcome'>; passage: Passage; startMs: number }[] = [];
@@ -58,6 +58,7 @@ export function createTimeline(
   slack.wire.watch(watching('docket → slack'));
   platform.wire.watch(watching('docket → platform'));
   deployment?.wire.watch(watching('docket → deployment'));
+  gitHost?.wire.watch(watching('docket → git host'));
 
   return {
     entries: () =>

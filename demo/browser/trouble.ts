@@ -1,12 +1,15 @@
 import { forgetHours, wakeRuns } from '../bot/wake.ts';
 import type { Planned } from '../docs-platform/plans.ts';
+import type { StandInGitHost } from '../git-host/git-host.ts';
 import type { Call, Fault, Wire } from '../wire.ts';
-import type { Outcome, Switch, Switches, Trouble } from './protocol.ts';
+import type { Outcome, PullRequestChange, Switch, Switches, Trouble } from './protocol.ts';
 import { PLANS } from './seed.ts';
 import type { Timeline } from './timeline.ts';
 import type { World } from './world.ts';
 
 const HOUR_MS = 3_600_000;
+/** Docket reads the pull requests of a repository that often. */
+const PULL_REQUESTS_MS = 5 * 60_000;
 const SLOW_MS = 4000;
 const FAILS_AT = 0.6;
 const BUILD_ERROR = 'Error in guides/quickstart.mdx: the closing tag of <Note> is missing.';
@@ -123,16 +126,33 @@ export function createSwitchboard(
   };
 }
 
+/** The latest open pull request that Docket has asked for. */
+export const openPull = ({ pulls }: StandInGitHost) => pulls.findLast(({ state }) => state === 'open');
+
+type Pull = StandInGitHost['pulls'][number];
+
+const CHANGES: Record<PullRequestChange, (host: StandInGitHost, pull: Pull) => void> = {
+  merge: (host, pull) => host.merge(pull),
+  'request-changes': (host, pull) => host.review(pull, 'ben', 'CHANGES_REQUESTED'),
+  // Checks that end late update nothing, and Docket does not wait for them for ever; but it sees each new commit.
+  'fail-checks'(host, pull) {
+    host.push(pull);
+    host.check(pull, { build: 'failed' });
+  },
+};
+
 /** Does to the world what a visitor wants. */
 export async function makeTrouble(
   world: World,
   parts: { switches: Switchboard; timeline: Timeline; onChange: () => void },
   trouble: Trouble,
 ): Promise<Outcome> {
-  const { platform, docket } = world;
+  const { platform, docket, gitHost } = world;
   const { switches, timeline } = parts;
   if (!docket && ['kill-bot', 'redis'].includes(trouble.do))
     return { ok: false, problem: 'The stand-ins run alone here: this bot is not theirs.' };
+  if (docket?.redis.up === false && ['move-clock', 'pull-request'].includes(trouble.do))
+    return { ok: false, problem: 'Redis is stopped, so nothing could be woken: start it first.' };
   switch (trouble.do) {
     case 'switch':
       await timeline.trouble(`${trouble.name} ${trouble.on ? 'on' : 'off'}`, async () =>
@@ -150,9 +170,17 @@ export async function makeTrouble(
         trouble.up ? docket?.redis.start() : docket?.redis.kill(),
       );
       return { ok: true };
+    case 'pull-request': {
+      const pull = gitHost && openPull(gitHost);
+      if (!pull) return { ok: false, problem: 'No pull request is open.' };
+      await timeline.trouble(`${trouble.change} #${pull.number}`, async () => {
+        CHANGES[trouble.change](gitHost, pull);
+        await moveClock(world, PULL_REQUESTS_MS);
+      });
+      parts.onChange();
+      return { ok: true };
+    }
     case 'move-clock':
-      if (docket && !docket.redis.up)
-        return { ok: false, problem: 'Redis is stopped, so nothing could be woken: start it first.' };
       await timeline.trouble('move the clock', () => moveClock(world, trouble.byMs));
       parts.onChange();
       return { ok: true };

@@ -2,6 +2,7 @@ import type { DemoBot } from '../bot/bot.ts';
 import type { DemoRedis } from '../bot/redis.ts';
 import type { StandInDeployment } from '../deployment/deployment.ts';
 import type { StandInPlatform } from '../docs-platform/platform.ts';
+import type { StandInGitHost } from '../git-host/git-host.ts';
 import type { StandInSlack } from '../slack/slack.ts';
 
 /** What the demo consists of. */
@@ -13,6 +14,8 @@ export interface World {
   docket?: { bot: DemoBot; redis: DemoRedis };
   /** The same. */
   deployment?: StandInDeployment;
+  /** The same. */
+  gitHost?: StandInGitHost;
 }
 
 /** The time of the demo: that of this machine, moved on as often as the visitor wants. */

@@ -105,6 +105,7 @@ export function createAgentJobs(
   nowMs: () => number,
   newId: () => string,
   usual: Omit<AgentPlan, 'jobId'> = {},
+  usualRepository = DEFAULT_REPOSITORY,
 ): AgentJobs {
   const records = new Map<string, AgentRecord>();
   const messages: AgentMessage[] = [];
@@ -143,7 +144,7 @@ export function createAgentJobs(
   }
 
   function add(seed: AgentSeed = {}): string {
-    const { id = newId(), repository = DEFAULT_REPOSITORY, ref = 'agent/quickstart' } = seed;
+    const { id = newId(), repository = usualRepository, ref = 'agent/quickstart' } = seed;
     const { status = 'completed', prLink = status === 'completed' ? `${repository}/pull/100` : null } = seed;
     records.set(id, {
       id,

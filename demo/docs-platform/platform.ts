@@ -42,6 +42,8 @@ export interface StandInPlatformOptions {
   exportPlan?: Omit<ExportPlan, 'domain'>;
   /** What an instruction does when no plan was made. Default: it opens a pull request after a second. */
   agentPlan?: Omit<AgentPlan, 'jobId'>;
+  /** Where the agent works. */
+  repository?: string;
   /** How long a bundle link works. Default one hour. */
   linkLifeMs?: number;
   /** The organization's plan includes static export. Default true; false answers 403. */
@@ -148,7 +150,7 @@ export function createStandInPlatform(options: StandInPlatformOptions = {}): Sta
   const wire = createWire(nowMs);
   const newId = (kind: string) => `${kind}_${randomUUID().replaceAll('-', '')}`;
   const exports = createExports(nowMs, () => newId('se'), options.exportPlan ?? {});
-  const agent = createAgentJobs(nowMs, () => newId('aj'), options.agentPlan);
+  const agent = createAgentJobs(nowMs, () => newId('aj'), options.agentPlan, options.repository);
   const builds = createBuilds(nowMs, () => newId('st'), options.buildPlan);
   const views = createViews(seed, nowMs, options.pages);
   const readers = createReaders(seed, nowMs, views);

@@ -217,6 +217,12 @@ export function createStandInGitHost(options: StandInGitHostOptions = {}): Stand
     );
     return Response.json(failed.map(([name]) => ({ name, allow_failure: false })));
   });
+  // What a link in Slack opens.
+  app.get('/:owner/:repo/pull/:number', (c) => {
+    const { owner, repo, number } = c.req.param();
+    const found = pulls.find((one) => one.repository === `${owner}/${repo}` && String(one.number) === number);
+    return found ? c.text(`${owner}/${repo}#${number} · ${found.state}`) : c.notFound();
+  });
   app.notFound(async (c) =>
     wire.serve(c, `${c.req.method} unknown`, { path: c.req.path }, () => refuse(404, 'Not Found')),
   );

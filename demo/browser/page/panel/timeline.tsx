@@ -7,6 +7,7 @@ const WAYS: { way: TimelineEntry['way']; label: string; short: string }[] = [
   { way: 'docket → slack', label: 'Docket → Slack', short: 'D→S' },
   { way: 'docket → platform', label: 'Docket → platform', short: 'D→P' },
   { way: 'docket → deployment', label: 'Docket → deployment', short: 'D→W' },
+  { way: 'docket → git host', label: 'Docket → Git host', short: 'D→G' },
   { way: 'visitor', label: 'Your trouble', short: 'You' },
 ];
 const SHOWN = 200;

@@ -1,5 +1,5 @@
 import type { ReactNode } from 'react';
-import { SWITCHES, type Switch } from '../../protocol.ts';
+import { PULL_REQUEST_CHANGES, type PullRequestChange, SWITCHES, type Switch } from '../../protocol.ts';
 import { keyed } from '../blocks/keyed.ts';
 import { usePage } from '../shell/page-context.ts';
 import { MOVES } from './clock.ts';
@@ -16,12 +16,19 @@ const SWITCH_TEXTS: Record<Switch, [name: string, about: string]> = {
   'fail-next-agent': ['Fail the next agent request', 'the agent ends without a result'],
 };
 
+const CHANGE_TEXTS: Record<PullRequestChange, string> = {
+  merge: 'Merge the pull request',
+  'request-changes': 'Request changes',
+  'fail-checks': 'Fail the checks',
+};
+
 export function TroubleTab(): ReactNode {
   return (
     <>
       <Processes />
       <Clock />
       <Switches />
+      <PullRequest />
       <Production />
       <Platform />
     </>
@@ -128,6 +135,35 @@ function Switches(): ReactNode {
       <button type="button" className="button" onClick={() => trouble({ do: 'end-links' })}>
         End the links now
       </button>
+    </section>
+  );
+}
+
+function PullRequest(): ReactNode {
+  const { scene, trouble } = usePage();
+  if (!scene.gitHost) return null;
+  const { open } = scene.gitHost;
+  return (
+    <section>
+      <h3>The pull request</h3>
+      <p className="none">
+        {open === undefined
+          ? 'None is open. Ask the docs agent for something.'
+          : `${open} is open. Docket reads it every five minutes, so the clock moves on by as much.`}
+      </p>
+      <div className="row">
+        {PULL_REQUEST_CHANGES.map((change) => (
+          <button
+            key={change}
+            type="button"
+            className="button"
+            disabled={open === undefined}
+            onClick={() => trouble({ do: 'pull-request', change })}
+          >
+            {CHANGE_TEXTS[change]}
+          </button>
+        ))}
+      </div>
     </section>
   );
 }

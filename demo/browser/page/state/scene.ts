@@ -6,6 +6,7 @@ import type {
   DeployedSite,
   Entity,
   ExportJob,
+  GitHost,
   Limits,
   Message,
   OpenView,
@@ -32,6 +33,7 @@ export interface Scene {
   exports: ExportJob[];
   agentJobs: AgentJob[];
   deployment: DeployedSite | undefined;
+  gitHost: GitHost | undefined;
   limits: Limits | undefined;
   switches: Switches | undefined;
   /** Newest first. */
@@ -69,6 +71,7 @@ export function sceneOf(world: World): Scene {
     exports: every('export').sort((one, other) => other.startedAtMs - one.startedAtMs),
     agentJobs: every('agent-job').reverse(),
     deployment: every('deployment')[0],
+    gitHost: every('git-host')[0],
     limits: every('limits')[0],
     switches: every('switches')[0],
     timeline: every('request').sort((one, other) => other.n - one.n),

@@ -122,8 +122,8 @@ export function Welcome({ tour, onClose }: { tour: Tour; onClose(): void }): Rea
         {IN_A_MINUTE.name}
       </button>
       <p>
-        Or try it yourself: type <code>/docs-export docs.acme.com</code> below. Slack, the docs platform and
-        the docs site are stand-ins on your machine. Docket is the real one.
+        Or try it yourself: type <code>/docs-export docs.acme.com</code> below. Slack, the docs platform, the
+        docs site and the Git host are stand-ins on your machine. Docket is the real one.
       </p>
     </section>
   );
