@@ -363,7 +363,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     expect(await widthOf()).toBe(wide);
     const { site, agent } = visit.demo.world.platform;
     const stories: [name: string, end: RegExp][] = [
-      ['The docs agent', /until the page is right/],
+      ['The docs agent', /who merged it/],
       ['Earlier messages', /knew what the conversation was about/],
       ['A weekly digest', /posted once/],
       ['Now break it', /ends once/],
@@ -371,10 +371,12 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     for (const [story, end] of [...stories, ...stories]) {
       const captions = await plays(visitor, story, true);
       expect([story, captions.at(-1)?.line]).toEqual([story, expect.stringMatching(end)]);
-      if (story === 'The docs agent')
+      if (story === 'The docs agent') {
+        expect(visit.demo.world.gitHost?.pulls.at(-1)?.state).toBe('merged');
         expect(site.builds.slice(-2).map(({ branch }) => branch)).toEqual(
           Array(2).fill('agent/quickstart-example'),
         );
+      }
       if (story === 'Earlier messages')
         expect(agent.messages.findLast(({ prompt }) => prompt.startsWith('Add this'))?.prompt).toMatch(
           /^Add this to the webhooks guide\n\nQuoted messages are background/,

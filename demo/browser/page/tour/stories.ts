@@ -125,7 +125,17 @@ async function agent(hands: Hands): Promise<void> {
   await hands.click(LABELS.buildAgain, { message: older });
   const again = await hands.until('the new preview', (page) => foundAgain(page, SAYS.previewReady));
   await showPreview(hands, again, 'The preview shows the latest work.');
-  await hands.say('Ana can reply, or look at the next preview, until the page is right.', at(card));
+  await hands.say(
+    'The page is right, so Ben merges the pull request. The clock moves on by 5 minutes.',
+    at(again),
+  );
+  await hands.page().trouble({ do: 'pull-request', change: 'merge' });
+  const merged = await hands.until('the merge', (page) => found(page, SAYS.merged));
+  await hands.say('Docket has seen that, and says so without a mention.', at(merged));
+  await hands.until('the card', (page) =>
+    messagesIn(page).some((one) => one.ts === card.ts && SAYS.mergedBy.test(textOf(one))),
+  );
+  await hands.say('The card says who merged it.', at(card));
 }
 
 async function showPreview(hands: Hands, message: Message, line: string): Promise<void> {
