@@ -35,6 +35,10 @@ export const SAYS = {
   pullRequest: /Pull request[\s\S]* took /,
   /** The pull request that came of a row, in the thread of the digest. */
   pullRequestOfRow: /Pull request · .*acme\/docs#\d+>? · /,
+  /** A request that comes while the agent works. */
+  waiting: /Waiting · /,
+  /** The final message of this request. */
+  resultOf: (request: string) => new RegExp(`Pull request updated[\\s\\S]*${request}`),
   checksFailed: /Checks failed/,
   /** The last message about a pull request. */
   merged: /Merged/,

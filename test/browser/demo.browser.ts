@@ -372,6 +372,11 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
       const captions = await plays(visitor, story, true);
       expect([story, captions.at(-1)?.line]).toEqual([story, expect.stringMatching(end)]);
       if (story === 'The docs agent') {
+        const prompts = agent.messages.map(({ prompt }) => prompt);
+        expect(prompts.slice(-2)).toEqual([
+          expect.stringContaining('error handling'),
+          expect.stringContaining('timeouts'),
+        ]);
         expect(visit.demo.world.gitHost?.pulls.at(-1)?.state).toBe('merged');
         expect(site.builds.slice(-2).map(({ branch }) => branch)).toEqual(
           Array(2).fill('agent/quickstart-example'),

@@ -104,6 +104,7 @@ async function rowToPullRequest(hands: Hands, found: Find): Promise<void> {
 }
 
 const FOLLOW_UP = 'Also add error handling to the quickstart.';
+const SECOND = 'And mention the timeouts.';
 
 async function agent(hands: Hands): Promise<void> {
   const found = await begin(hands);
@@ -119,6 +120,13 @@ async function agent(hands: Hands): Promise<void> {
   await showPreview(hands, ready, 'The preview shows what the agent wrote.');
   await hands.say('A reply in the thread is the next request.', COMPOSER);
   await hands.type(FOLLOW_UP, card);
+  await hands.type(SECOND, card);
+  const resultOf = (page: Page) => found(page, SAYS.resultOf(SECOND));
+  // On a slow machine, the agent may be done with the first one.
+  const waiting = await hands.until('the wait', (page) => found(page, SAYS.waiting) ?? resultOf(page));
+  if (SAYS.waiting.test(textOf(waiting)))
+    await hands.say('The agent still works on the first one, so the second one waits for it.', at(waiting));
+  await hands.until('the end of the second one', resultOf);
   const older = await hands.until('the older preview', (page) => found(page, SAYS.previewOld));
   await hands.say('The agent has changed the branch, so the preview is out of date.', at(older));
   const foundAgain = await newOnes(hands);
