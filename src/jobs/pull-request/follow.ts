@@ -2,20 +2,25 @@ import type { ThreadRun } from '../agent/thread/record.ts';
 import type { StrandResult } from '../agent/thread/strand.ts';
 import type { JobContext } from '../engine/context.ts';
 import { save } from '../engine/job.ts';
-import { newPullRequest, pullRequestEvents } from './record.ts';
+import { newPullRequest, pullRequestEvents, pullRequestId } from './record.ts';
 
 /** Follows the pull request of a round that has ended with one, if the settings have its host. */
 export async function followPullRequest(thread: ThreadRun, context: JobContext): StrandResult {
   const { id, teamId, project, owner, asked, inDirectMessage, place, rounds } = thread;
   const host = context.gitHost(project);
   if (host === undefined || place === undefined) return undefined;
+  const idOfLink = (link: string) => {
+    const parsed = host.parse(link);
+    return parsed && pullRequestId(id, parsed.repository, parsed.number);
+  };
   for (const round of rounds) {
     const { n, ending, pullRequest, last, authors, final } = round;
     const { prLink: link = '', atMs = 0 } = ending ?? {};
-    // The latest round alone shows its state.
-    const isLatest = rounds.findLast((one) => one.ending?.prLink === link) === round;
-    const found = final || pullRequest || !isLatest ? undefined : host.parse(link);
+    const found = final || pullRequest ? undefined : host.parse(link);
     if (found === undefined) continue;
+    // The latest round alone shows its state. Its address may be spelled in several ways.
+    const latest = rounds.findLast((one) => idOfLink(one.ending?.prLink ?? '') === idOfLink(link));
+    if (latest !== round) continue;
     const author = last?.by ?? authors[0] ?? owner;
     const about = { teamId, project, link, thread: id, round: n, author, owner };
     const { channel, isPublic } = asked;

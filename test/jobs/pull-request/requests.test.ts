@@ -1,12 +1,11 @@
 import { beforeAll, expect, test } from 'vitest';
 import { createStandInGitHost } from '../../../demo/git-host/git-host.ts';
-import type { Send } from '../../../src/deployments/sender.ts';
-import { createGitHosts } from '../../../src/git-hosts/git-host.ts';
 import { runOnce } from '../../../src/jobs/engine/job.ts';
 import { pullRequestJob, repositoryJob } from '../../../src/jobs/pull-request/job.ts';
 import { newPullRequest } from '../../../src/jobs/pull-request/record.ts';
 import { onTestClock } from '../../support/jobs/faults/redis.ts';
 import { aPullRequest } from '../../support/jobs/pull-request/builders.ts';
+import { gitHostOn } from '../../support/jobs/pull-request/host.ts';
 import { jobContext } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
@@ -23,33 +22,12 @@ test('500 pull requests of 20 repositories take 1,000 requests an hour, and each
   const clock = { ms: START_MS };
   const redis = onTestClock(server.client, clock);
   const host = createStandInGitHost({ nowMs: () => clock.ms, repositories: REPOSITORIES });
-  const send: Send = async ({ url, headers }) => {
-    const answer = await host.fetch(url, { headers: { 'user-agent': 'docket', ...headers } });
-    const { status } = answer;
-    return {
-      isSent: true,
-      status,
-      headers: Object.fromEntries(answer.headers),
-      text: await answer.text(),
-      outcome: status < 300 ? 'ok' : 'refused',
-      reason: `status ${status}`,
-      retryAfterMs: undefined,
-    };
-  };
-  const pullRequests = {
-    host: 'github' as const,
-    apiUrl: 'https://git.acme.com/api/v3',
-    token: { secret: host.token, name: 'GIT_TOKEN' },
-    remindAfterDays: 0,
-  };
-  const events = { renewed: () => {}, ended: () => {} };
-
   /** When each run is due. */
   const due = new Map<string, { job: string; atMs: number }>();
   const shownMs = new Map<string, number>();
   const context = jobContext(redis, {
     now: () => clock.ms,
-    gitHost: createGitHosts([{ name: 'acme', pullRequests }], send, events),
+    gitHost: gitHostOn(host),
     wake: async ({ job, id }) => void due.set(id, { job, atMs: clock.ms }),
     outbox: {
       async publish(_, { key }) {
