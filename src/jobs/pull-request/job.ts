@@ -1,5 +1,6 @@
 import { isDeepStrictEqual } from 'node:util';
 import { type GitHost, GitHostError, type Slots } from '../../git-hosts/git-host.ts';
+import type { Details } from '../../git-hosts/pull.ts';
 import { Later, wait } from '../../runtime/later.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
@@ -192,21 +193,47 @@ async function postFailed(run: PullRequestRun, context: JobContext) {
   });
 }
 
+/** Whether the one reminder is still to come. */
+const mayRemind = ({ details, pull, reminded }: PullRequestRun, { settings }: GitHost) =>
+  settings.remindAfterDays > 0 &&
+  !reminded &&
+  details?.review === 'none' &&
+  pull?.state === 'open' &&
+  !pull.isDraft;
+
 /** Plans the one reminder, and posts it if nobody has reviewed until then. */
-async function remind(run: PullRequestRun, { settings }: GitHost, context: JobContext) {
-  const { remindAfterDays: days, remind: whom = run.owner.id } = settings;
-  const { details, pull, remindAtMs, reminded } = run;
-  if (days === 0 || reminded || details?.review !== 'none' || pull?.isDraft !== false) return undefined;
+async function remind(run: PullRequestRun, host: GitHost, context: JobContext) {
+  const { now } = context;
+  const { remindAfterDays: days, remind: whom = run.owner.id } = host.settings;
+  const { repository, number, remindAtMs } = run;
+  if (!mayRemind(run, host)) return undefined;
   if (remindAtMs === undefined) {
     const zone = context.slack.personZone(run.owner.id).catch(() => {
       throw new Later(lookupRetryMs(context));
     });
     // One that was a draft waits from now on.
-    return save({ ...run, remindAtMs: afterWorkingDays(context.now(), days, (await zone) ?? 'UTC') });
+    return save({ ...run, remindAtMs: afterWorkingDays(now(), days, (await zone) ?? 'UTC') });
   }
-  if (context.now() < remindAtMs) return undefined;
-  await post(run, 'reminder', reminderMessage(run, whom, days), context, { kind: 'ending' });
-  return save({ ...run, reminded: true });
+  if (now() < remindAtMs) return undefined;
+  const slots = slotsOf(run, host, context);
+  try {
+    // What is stored may be an hour old.
+    const pull = await host.read(repository, number, slots);
+    const details = await host.details(repository, pull, slots);
+    const next = withDetails(withPull(run, pull, now()), details, context);
+    if (!mayRemind(next, host)) return save(next);
+    await post(next, 'reminder', reminderMessage(next, whom, days), context, { kind: 'ending' });
+    return save({ ...next, reminded: true });
+  } catch (error) {
+    return save({ ...run, remindAtMs: now() + (await retryMs(error, host, context)) });
+  }
+}
+
+/** Returns the run with its reviews and checks, and when these are read again. */
+function withDetails(run: PullRequestRun, details: Details, { now, timing }: JobContext): PullRequestRun {
+  const mayBegin = details.checks === 'none' && now() - run.headAtMs < CHECKS_BEGIN_MS;
+  const isOpen = details.checks === 'running' || mayBegin;
+  return { ...run, details, nextReadMs: isOpen ? now() + pauseMs(run.activeAtMs, now(), timing) : undefined };
 }
 
 /** Reads the pull request, then its reviews and checks, when that is due. */
@@ -217,20 +244,12 @@ async function readState(
 ): Promise<StepResult<PullRequestRun>> {
   const { now } = context;
   const { repository, number, pull, nextReadMs = Infinity, remindAtMs = Infinity } = run;
-  const remindMs = run.reminded || run.details?.review !== 'none' ? Infinity : remindAtMs;
+  const remindMs = mayRemind(run, host) ? remindAtMs : Infinity;
   if (now() < nextReadMs) return wait(Math.min(nextReadMs, remindMs, now() + DAY_MS) - now());
   const slots = slotsOf(run, host, context);
   try {
     if (pull === undefined) return save(withPull(run, await host.read(repository, number, slots), now()));
-    const details = await host.details(repository, pull, slots);
-    const mayBegin = details.checks === 'none' && now() - run.headAtMs < CHECKS_BEGIN_MS;
-    const isOpen = details.checks === 'running' || mayBegin;
-    const next = {
-      ...run,
-      details,
-      nextReadMs: isOpen ? now() + pauseMs(run.activeAtMs, now(), context.timing) : undefined,
-    };
-    return save(next);
+    return save(withDetails(run, await host.details(repository, pull, slots), context));
   } catch (error) {
     return save({ ...run, nextReadMs: now() + (await retryMs(error, host, context)) });
   }
