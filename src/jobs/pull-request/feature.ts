@@ -1,6 +1,6 @@
 import { limitOfHost } from '../../git-hosts/git-host.ts';
 import { defineHomeRuns, type Feature } from '../shared/feature.ts';
-import { type PullRequestRun, pullRequestKind, pullRequestRun } from './record.ts';
+import { distinct, type PullRequestRun, pullRequestKind, pullRequestRun } from './record.ts';
 import { pullRequestLine } from './view.ts';
 
 export const pullRequestFeature: Feature = {
@@ -10,8 +10,7 @@ export const pullRequestFeature: Feature = {
     ...pullRequestKind,
     async further(teamId, userId, { runs }) {
       const open = await runs.activeOf(pullRequestRun, 'pull-request', teamId);
-      return open
-        .filter(({ owner, author }) => [owner.id, author.id].includes(userId))
+      return distinct(open.filter(({ owner, author }) => [owner.id, author.id].includes(userId)))
         .toSorted((one, other) => one.openedAtMs - other.openedAtMs)
         .map(({ id }) => id);
     },

@@ -14,7 +14,7 @@ export async function followPullRequest(thread: ThreadRun, context: JobContext):
     return parsed && pullRequestId(id, parsed.repository, parsed.number);
   };
   for (const round of rounds) {
-    const { n, ending, pullRequest, last, authors, final } = round;
+    const { n, ending, pullRequest, last, authors, found: isFound, final } = round;
     const { prLink: link = '', atMs = 0 } = ending ?? {};
     const found = final || pullRequest ? undefined : host.parse(link);
     if (found === undefined) continue;
@@ -22,7 +22,9 @@ export async function followPullRequest(thread: ThreadRun, context: JobContext):
     const latest = rounds.findLast((one) => idOfLink(one.ending?.prLink ?? '') === idOfLink(link));
     if (latest !== round) continue;
     const author = last?.by ?? authors[0] ?? owner;
-    const about = { teamId, project, link, thread: id, round: n, author, owner };
+    // Only a round with a message about its ending has a request of this thread.
+    const isQuiet = last === undefined && !(isFound && authors.length > 0);
+    const about = { teamId, project, link, thread: id, round: n, author, isQuiet, owner };
     const { channel, isPublic } = asked;
     const where = { asked: { channel, isPublic }, inDirectMessage, place };
     const run = newPullRequest({ ...found, ...about, ...where, openedAtMs: atMs }, context.now());
@@ -31,7 +33,7 @@ export async function followPullRequest(thread: ThreadRun, context: JobContext):
       await context.sendEvent(
         pullRequestEvents,
         run.id,
-        { kind: 'round', round: n, author, atMs },
+        { kind: 'round', round: n, author, isQuiet, atMs },
         `round ${n}`,
       );
     await context.wake(run);

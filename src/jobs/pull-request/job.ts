@@ -4,6 +4,7 @@ import type { Details } from '../../git-hosts/pull.ts';
 import { Later, wait } from '../../runtime/later.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
+import { idOf } from '../../store/keys.ts';
 import type { RunBase } from '../../store/runs.ts';
 import { threadEvents } from '../agent/thread/record.ts';
 import type { JobContext } from '../engine/context.ts';
@@ -167,7 +168,7 @@ async function post(
 
 /** Says how it ended. GitHub's list does not have who merged it, and nothing waits for that. */
 async function finish(run: PullRequestRun, host: GitHost, context: JobContext) {
-  await post(run, 'ended', endedMessage(run), context);
+  if (!run.isQuiet) await post(run, 'ended', endedMessage(run), context);
   if (run.pull?.state !== 'merged' || run.pull.by !== undefined) return save(end(run, context));
   try {
     const pull = await host.read(run.repository, run.number, slotsOf(run, host, context));
@@ -182,6 +183,7 @@ async function finish(run: PullRequestRun, host: GitHost, context: JobContext) {
 async function postFailed(run: PullRequestRun, context: JobContext) {
   const { details, pull, failedSha, failures, mentionedAtMs = 0 } = run;
   if (details?.checks !== 'failed' || pull === undefined || failedSha === pull.headSha) return undefined;
+  if (run.isQuiet) return undefined;
   const isMention = context.now() - mentionedAtMs >= DAY_MS;
   const more = isMention ? { kind: 'ending' as const, fallbackRecipient: run.author.id } : {};
   await post(run, `checks.${failures + 1}`, failedMessage(run, isMention), context, more);
@@ -194,8 +196,9 @@ async function postFailed(run: PullRequestRun, context: JobContext) {
 }
 
 /** Whether the one reminder is still to come. */
-const mayRemind = ({ details, pull, reminded }: PullRequestRun, { settings }: GitHost) =>
+const mayRemind = ({ details, pull, reminded, isQuiet }: PullRequestRun, { settings }: GitHost) =>
   settings.remindAfterDays > 0 &&
+  !isQuiet &&
   !reminded &&
   details?.review === 'none' &&
   pull?.state === 'open' &&
@@ -205,7 +208,7 @@ const mayRemind = ({ details, pull, reminded }: PullRequestRun, { settings }: Gi
 async function remind(run: PullRequestRun, host: GitHost, context: JobContext) {
   const { now } = context;
   const { remindAfterDays: days, remind: whom = run.owner.id } = host.settings;
-  const { repository, number, remindAtMs } = run;
+  const { teamId, project, repository, number, remindAtMs } = run;
   if (!mayRemind(run, host)) return undefined;
   if (remindAtMs === undefined) {
     const zone = context.slack.personZone(run.owner.id).catch(() => {
@@ -222,7 +225,11 @@ async function remind(run: PullRequestRun, host: GitHost, context: JobContext) {
     const details = await host.details(repository, pull, slots);
     const next = withDetails(withPull(run, pull, now()), details, context);
     if (!mayRemind(next, host)) return save(next);
-    await post(next, 'reminder', reminderMessage(next, whom, days), context, { kind: 'ending' });
+    // Another thread may have reminded of it.
+    if (
+      await context.store.runs.takeAlias(idOf('reminder', teamId, project, repository, `${number}`), run.id)
+    )
+      await post(next, 'reminder', reminderMessage(next, whom, days), context, { kind: 'ending' });
     return save({ ...next, reminded: true });
   } catch (error) {
     return save({ ...run, remindAtMs: now() + (await retryMs(error, host, context)) });

@@ -43,6 +43,8 @@ export const pullRequestRun = runBase.extend({
   thread: z.string(),
   round: z.number(),
   author: person,
+  /** Another thread asked: it says so there, and posts nothing here. */
+  isQuiet: z.boolean().optional(),
   owner: person,
   asked: z.object({ channel: z.string(), isPublic: z.boolean() }),
   inDirectMessage: z.boolean(),
@@ -72,7 +74,13 @@ export type PullRequestRun = z.infer<typeof pullRequestRun>;
 const pullRequestEvent = z.discriminatedUnion('kind', [
   z.object({ kind: z.literal('seen'), pull }),
   /** The agent has worked on it in a further round. */
-  z.object({ kind: z.literal('round'), round: z.number(), author: person, atMs: z.number() }),
+  z.object({
+    kind: z.literal('round'),
+    round: z.number(),
+    author: person,
+    isQuiet: z.boolean().optional(),
+    atMs: z.number(),
+  }),
 ]);
 export type PullRequestEvent = z.infer<typeof pullRequestEvent>;
 export const pullRequestEvents: EventsOf<PullRequestEvent> = {
@@ -100,7 +108,7 @@ export function newPullRequest(
     PullRequestRun,
     'teamId' | 'project' | 'repository' | 'number' | 'link' | 'thread' | 'round' | 'author' | 'owner'
   > &
-    Pick<PullRequestRun, 'asked' | 'inDirectMessage' | 'place' | 'openedAtMs'>,
+    Pick<PullRequestRun, 'asked' | 'inDirectMessage' | 'place' | 'openedAtMs' | 'isQuiet'>,
   nowMs: number,
 ): PullRequestRun {
   return pullRequestRun.parse({
@@ -161,9 +169,9 @@ export function applyToPullRequest(
   nowMs: number,
 ): PullRequestRun {
   if (event.kind === 'seen') return run.state === 'ended' ? run : withPull(run, event.pull, nowMs);
-  const { round, author, atMs } = event;
+  const { round, author, isQuiet, atMs } = event;
   const again = { state: 'accepted' as const, sinceMs: nowMs, nextReadMs: nowMs, permanent: true };
-  return { ...run, ...again, round, author, activeAtMs: atMs, pull: undefined };
+  return { ...run, ...again, round, author, isQuiet, activeAtMs: atMs, pull: undefined };
 }
 
 /** Returns the run with what its Git host says now. Its details are read again if that is new. */
@@ -205,6 +213,13 @@ export const waitsForReview = ({ pull, details }: PullRequestRun) =>
   pull?.state === 'open' &&
   !pull.isDraft &&
   !['approved', 'changesRequested'].includes(details?.review ?? 'none');
+
+/** Returns one run of each pull request, which several threads may follow: if possible, that of a thread that asked. */
+export function distinct(runs: readonly PullRequestRun[]): PullRequestRun[] {
+  const sorted = [...runs.filter(({ isQuiet }) => !isQuiet), ...runs.filter(({ isQuiet }) => isQuiet)];
+  const nameOf = ({ project, repository, number }: PullRequestRun) => `${project} ${repository}#${number}`;
+  return sorted.filter((run, at) => sorted.findIndex((one) => nameOf(one) === nameOf(run)) === at);
+}
 
 /** Returns 09:00 in a zone, so many working days (Monday to Friday) after the day of `fromMs`. */
 export function afterWorkingDays(fromMs: number, days: number, zone: string): number {

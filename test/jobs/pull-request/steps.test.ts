@@ -1,10 +1,15 @@
 import { expect, test } from 'vitest';
 import { createStandInGitHost } from '../../../demo/git-host/git-host.ts';
+import type { Pull } from '../../../src/git-hosts/pull.ts';
+import type { ThreadRound } from '../../../src/jobs/agent/thread/record.ts';
 import { followPullRequest } from '../../../src/jobs/pull-request/follow.ts';
 import { pullRequestJob } from '../../../src/jobs/pull-request/job.ts';
 import {
+  distinct,
   newPullRequest,
   type PullRequestRun,
+  pullRequestEvents,
+  pullRequestId,
   pullRequestRun,
 } from '../../../src/jobs/pull-request/record.ts';
 import { NOW_MS } from '../../support/builders.ts';
@@ -18,6 +23,8 @@ import { redisForTests } from '../../support/redis.ts';
 const server = redisForTests();
 
 const LINK = 'https://git.acme.com/acme/docs/pull/131';
+
+let number = 131;
 
 test('a pull request is of the latest round that has it, however its address is spelled', async () => {
   const context = jobContext(server.client, { gitHost: gitHostOn(createStandInGitHost()) });
@@ -36,7 +43,7 @@ test('a pull request is of the latest round that has it, however its address is 
 async function following(thread: string, changes: Partial<PullRequestRun> = {}) {
   const clock = { ms: NOW_MS };
   const host = createStandInGitHost({ nowMs: () => clock.ms });
-  const pull = host.pull('acme/docs', 131);
+  const pull = host.pull('acme/docs', number);
   const posts: string[] = [];
   const context = jobContext(onTestClock(server.client, clock), {
     now: () => clock.ms,
@@ -45,13 +52,26 @@ async function following(thread: string, changes: Partial<PullRequestRun> = {}) 
   });
   const { runs } = context.store;
   const unread = { pull: undefined, details: undefined };
-  const given = aPullRequest({ ...unread, link: LINK, thread, openedAtMs: NOW_MS, ...changes });
+  const given = aPullRequest({
+    ...unread,
+    link: LINK.replace('131', String(number)),
+    number,
+    thread,
+    openedAtMs: NOW_MS,
+    ...changes,
+  });
   const run = newPullRequest(given, NOW_MS);
   await runs.accept(aThread({ id: thread, claim: undefined, project: 'acme' }));
   await runs.accept(run);
   const load = async () => (await runs.load(run.id, pullRequestRun)) ?? expect.fail('no run');
   return {
     ...{ clock, host, pull, posts, context, run, load },
+    /** Gets what the list has once it is merged. */
+    async merges() {
+      const found = await context.gitHost('acme')?.read('acme/docs', pull.number, async () => {});
+      await context.sendEvent(pullRequestEvents, run.id, { kind: 'seen', pull: found as Pull }, 'merged');
+      await this.steps();
+    },
     /** Steps it at a time until it waits; returns for how long. */
     async steps(atMs = clock.ms) {
       clock.ms = atMs;
@@ -68,6 +88,7 @@ test('the reminder comes only if the state at that time says so', async () => {
     open: () => {},
   };
   for (const [name, change] of Object.entries(changes)) {
+    number += 1;
     const one = await following(`reminded ${name}`);
     await one.steps();
     const { remindAtMs = expect.fail('no reminder is planned') } = await one.load();
@@ -75,4 +96,44 @@ test('the reminder comes only if the state at that time says so', async () => {
     await one.steps(remindAtMs);
     expect(one.posts.includes('reminder'), name).toBe(name === 'open');
   }
+});
+
+test('of several threads on a job, those post that asked, and one of them reminds', async () => {
+  const context = jobContext(server.client, { gitHost: gitHostOn(createStandInGitHost()) });
+  const ending = { kind: 'newPr' as const, prLink: LINK, atMs: NOW_MS };
+  const quietOf = async (id: string, round: Partial<ThreadRound>) => {
+    const thread = aThread({ id, project: 'acme', rounds: [aRound({ ending, ...round })] });
+    await followPullRequest(thread, context);
+    const run = await context.store.runs.load(pullRequestId(id, 'acme/docs', 131), pullRequestRun);
+    return run?.isQuiet ?? false;
+  };
+  expect(await quietOf('asked', {})).toBe(false);
+  expect(await quietOf('found', { last: undefined, found: true })).toBe(false);
+  expect(await quietOf('elsewhere', { last: undefined, authors: [] })).toBe(true);
+
+  number += 1;
+  const threads = [
+    await following('quiet', { isQuiet: true }),
+    await following('loud'),
+    await following('also loud'),
+  ];
+  for (const { host, pull } of threads) host.check(pull, { build: 'failed' });
+  for (const one of threads) await one.steps();
+  const dueMs = (await threads[1]?.load())?.remindAtMs ?? expect.fail('no reminder is planned');
+  for (const one of threads) await one.steps(dueMs);
+  for (const { host, pull } of threads) host.merge(pull);
+  for (const one of threads) await one.merges();
+  expect(threads.map(({ posts }) => posts)).toEqual([
+    [],
+    ['checks.1', 'reminder', 'ended'],
+    ['checks.1', 'ended'],
+  ]);
+  for (const one of threads) expect((await one.load()).state).toBe('ended');
+});
+
+test('lists and counts have a pull request once, with who asked for it', () => {
+  const quiet = aPullRequest({ thread: 'quiet', isQuiet: true });
+  const asked = aPullRequest({ thread: 'asked' });
+  const other = aPullRequest({ thread: 'quiet', number: 132, isQuiet: true });
+  expect(distinct([quiet, other, asked])).toEqual([asked, other]);
 });

@@ -6,6 +6,7 @@ import { type DigestOrigin, threadRun } from '../../agent/thread/record.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { defineRunJob, idle, type StepResult, save } from '../../engine/job.ts';
 import {
+  distinct,
   pullRequestId,
   pullRequestKind,
   pullRequestRun,
@@ -293,7 +294,7 @@ async function loadReviews(
   const waiting = open.filter((one) => one.project === run.project && waitsForReview(one));
   const user = { id: run.inDirectMessage ? run.owner.id : '', fullMember: true };
   const viewer = { user, channel: { id: run.channel } };
-  const visible = await filterVisible(waiting, pullRequestKind.visible, viewer, slack.isPublic);
+  const visible = distinct(await filterVisible(waiting, pullRequestKind.visible, viewer, slack.isPublic));
   if (visible.length === 0) return undefined;
   const oldestMs = Math.min(...visible.map(({ openedAtMs }) => openedAtMs));
   return { count: visible.length, days: Math.floor((now() - oldestMs) / DAY_MS) };
