@@ -238,9 +238,12 @@ async function remind(run: PullRequestRun, host: GitHost, context: JobContext) {
 
 /** Returns the run with its reviews and checks, and when these are read again. */
 function withDetails(run: PullRequestRun, details: Details, { now, timing }: JobContext): PullRequestRun {
-  const mayBegin = details.checks === 'none' && now() - run.headAtMs < CHECKS_BEGIN_MS;
-  const isOpen = details.checks === 'running' || mayBegin;
-  return { ...run, details, nextReadMs: isOpen ? now() + pauseMs(run.activeAtMs, now(), timing) : undefined };
+  const { checks } = details;
+  // A check does not update the pull request, so the list does not have it.
+  const isSoon = checks === 'running' || now() - run.headAtMs < CHECKS_BEGIN_MS;
+  const soonMs = isSoon ? pauseMs(run.activeAtMs, now(), timing) : Infinity;
+  const pause = Math.min(soonMs, checks === 'failed' ? timing.pullRequestsHourlyMs : Infinity);
+  return { ...run, details, nextReadMs: pause === Infinity ? undefined : now() + pause };
 }
 
 /** Reads the pull request, then its reviews and checks, when that is due. */

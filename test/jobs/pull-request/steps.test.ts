@@ -24,6 +24,8 @@ const server = redisForTests();
 
 const LINK = 'https://git.acme.com/acme/docs/pull/131';
 
+const MINUTE_MS = 60_000;
+
 let number = 131;
 
 test('a pull request is of the latest round that has it, however its address is spelled', async () => {
@@ -136,4 +138,20 @@ test('lists and counts have a pull request once, with who asked for it', () => {
   const asked = aPullRequest({ thread: 'asked' });
   const other = aPullRequest({ thread: 'quiet', number: 132, isQuiet: true });
   expect(distinct([quiet, other, asked])).toEqual([asked, other]);
+});
+
+test('a check that fails later is seen, and so is one that passes after it failed', async () => {
+  number += 1;
+  const { host, pull, steps, posts, load } = await following('late');
+  host.check(pull, { build: 'passed', links: 'passed' });
+  await steps();
+  host.check(pull, { links: 'failed' });
+  await steps(NOW_MS + 6 * MINUTE_MS);
+  expect(posts).toEqual(['checks.1']);
+  await steps(NOW_MS + 15 * MINUTE_MS);
+  expect((await load()).nextReadMs).toBe(NOW_MS + (15 + 59) * MINUTE_MS);
+  host.check(pull, { links: 'passed' });
+  await steps(NOW_MS + 80 * MINUTE_MS);
+  expect(await load()).toMatchObject({ details: { checks: 'passed', failed: [] } });
+  expect((await load()).nextReadMs).toBeUndefined();
 });
