@@ -6,7 +6,7 @@ import type { Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { idOf } from '../../store/keys.ts';
 import type { RunBase } from '../../store/runs.ts';
-import { threadEvents } from '../agent/thread/record.ts';
+import { threadEvents, threadRun } from '../agent/thread/record.ts';
 import type { JobContext } from '../engine/context.ts';
 import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
 import { lookupRetryMs } from '../engine/polling.ts';
@@ -179,11 +179,17 @@ async function finish(run: PullRequestRun, host: GitHost, context: JobContext) {
   }
 }
 
+/** Whether somebody still follows its thread; if not, nobody is asked for anything there. */
+async function isFollowed({ thread: id }: PullRequestRun, { store: { runs } }: JobContext) {
+  const [thread] = await runs.loadAll([id], threadRun);
+  return thread !== undefined && thread.state !== 'ended';
+}
+
 /** Posts failed checks once for each head commit. */
 async function postFailed(run: PullRequestRun, context: JobContext) {
   const { details, pull, failedSha, failures, mentionedAtMs = 0 } = run;
   if (details?.checks !== 'failed' || pull === undefined || failedSha === pull.headSha) return undefined;
-  if (run.isQuiet) return undefined;
+  if (run.isQuiet || !(await isFollowed(run, context))) return undefined;
   const isMention = context.now() - mentionedAtMs >= DAY_MS;
   const more = isMention ? { kind: 'ending' as const, fallbackRecipient: run.author.id } : {};
   await post(run, `checks.${failures + 1}`, failedMessage(run, isMention), context, more);
@@ -218,6 +224,7 @@ async function remind(run: PullRequestRun, host: GitHost, context: JobContext) {
     return save({ ...run, remindAtMs: afterWorkingDays(now(), days, (await zone) ?? 'UTC') });
   }
   if (now() < remindAtMs) return undefined;
+  if (!(await isFollowed(run, context))) return save({ ...run, reminded: true });
   const slots = slotsOf(run, host, context);
   try {
     // What is stored may be an hour old.

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest';
 import { createStandInGitHost } from '../../../demo/git-host/git-host.ts';
 import type { Pull } from '../../../src/git-hosts/pull.ts';
-import type { ThreadRound } from '../../../src/jobs/agent/thread/record.ts';
+import { type ThreadRound, threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { followPullRequest } from '../../../src/jobs/pull-request/follow.ts';
 import { pullRequestJob } from '../../../src/jobs/pull-request/job.ts';
 import {
@@ -12,6 +12,7 @@ import {
   pullRequestId,
   pullRequestRun,
 } from '../../../src/jobs/pull-request/record.ts';
+import { keys } from '../../../src/store/keys.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aRound, aThread } from '../../support/jobs/agent/builders.ts';
 import { onTestClock } from '../../support/jobs/faults/redis.ts';
@@ -154,4 +155,23 @@ test('a check that fails later is seen, and so is one that passes after it faile
   await steps(NOW_MS + 80 * MINUTE_MS);
   expect(await load()).toMatchObject({ details: { checks: 'passed', failed: [] } });
   expect((await load()).nextReadMs).toBeUndefined();
+});
+
+test('nobody is asked for anything in a thread that ended or is not known', async () => {
+  for (const state of ['following', 'ended', 'missing'] as const) {
+    number += 1;
+    const one = await following(`stopped ${state}`);
+    const { host, pull, posts, load } = one;
+    const { runs } = one.context.store;
+    const thread = (await runs.load(`stopped ${state}`, threadRun)) ?? expect.fail('no thread');
+    if (state === 'missing') await server.client.del(keys.run(thread.id));
+    else await runs.saveStep({ ...thread, state });
+    host.check(pull, { build: 'failed' });
+    await one.steps();
+    const { remindAtMs = expect.fail('no reminder is planned') } = await load();
+    expect(await one.steps(remindAtMs), state).toBeGreaterThan(MINUTE_MS);
+    host.merge(pull);
+    await one.merges();
+    expect(posts, state).toEqual(state === 'following' ? ['checks.1', 'reminder', 'ended'] : ['ended']);
+  }
 });

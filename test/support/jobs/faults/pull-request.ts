@@ -8,6 +8,7 @@ import {
   repositoryRun,
 } from '../../../../src/jobs/pull-request/record.ts';
 import { defaultTiming } from '../../../../src/runtime/timing.ts';
+import { aThread } from '../agent/builders.ts';
 import { aPullRequest } from '../pull-request/builders.ts';
 import type { Engine, Process } from './engine.ts';
 import { MINUTE_MS, type Parts, type Scenario, teamId } from './scenarios.ts';
@@ -82,7 +83,11 @@ export function pullRequestScenario({ now, one, accept, runs, gitHost, messages 
   gitHost.plan.mergedAtMs = now() + (isLate ? 36 * 60 : one([40, 70])) * MINUTE_MS;
   const posts = (name: string) => messages.filter(({ key }) => key === `${run.id}.${name}`).length;
   return {
-    begin: () => accept(run),
+    async begin() {
+      const nowhere = { nextPollAtMs: Number.MAX_SAFE_INTEGER, place: undefined };
+      await runs.accept(aThread({ ...nowhere, id: run.thread, teamId, claim: undefined }));
+      await accept(run);
+    },
     async check() {
       const { state, pull } = (await runs.load(run.id, pullRequestRun)) as PullRequestRun;
       const [repository] = await runs.activeOf(repositoryRun, 'git-repository', teamId);
