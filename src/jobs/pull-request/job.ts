@@ -168,7 +168,9 @@ async function post(
 
 /** Says how it ended. GitHub's list does not have who merged it, and nothing waits for that. */
 async function finish(run: PullRequestRun, host: GitHost, context: JobContext) {
-  if (!run.isQuiet) await post(run, 'ended', endedMessage(run), context);
+  // One that ended before the agent's work was posted in an earlier round. The clock of the host may be behind.
+  const isKnown = (run.pull?.endedAtMs ?? Infinity) < run.activeAtMs - MINUTE_MS;
+  if (!run.isQuiet && !isKnown) await post(run, 'ended', endedMessage(run), context);
   if (run.pull?.state !== 'merged' || run.pull.by !== undefined) return save(end(run, context));
   try {
     const pull = await host.read(run.repository, run.number, slotsOf(run, host, context));

@@ -175,3 +175,14 @@ test('nobody is asked for anything in a thread that ended or is not known', asyn
     expect(posts, state).toEqual(state === 'following' ? ['checks.1', 'reminder', 'ended'] : ['ended']);
   }
 });
+
+test('an end from before the round is not posted again', async () => {
+  number += 1;
+  const { host, pull, steps, posts, load } = await following('again', {
+    openedAtMs: NOW_MS + 60 * MINUTE_MS,
+  });
+  host.merge(pull);
+  await steps(NOW_MS + 60 * MINUTE_MS);
+  expect(await load()).toMatchObject({ state: 'ended', pull: { state: 'merged' } });
+  expect(posts).toEqual([]);
+});
