@@ -41,7 +41,7 @@ const PER_HOUR = 1000;
 
 /** The limit of a token. Lists come first: they show each merge. */
 export const limitOfHost = ({ apiUrl, token }: PullRequests): RateLimit => ({
-  name: `git-host:${idOf(apiUrl, token.name, token.secret)}`,
+  name: `git-host:${idOf(apiUrl, token.file ?? token.secret)}`,
   count: PER_HOUR,
   windowMs: 3_600_000,
   interactiveShare: 0.4,
@@ -137,8 +137,10 @@ function createGitHost(project: string, host: PullRequests, send: Send, events: 
       } catch (error) {
         const isForbidden =
           error instanceof GitHostError && error.status === 403 && error.limitMs === undefined;
-        if (mayBeForbidden && isForbidden) return undefined;
-        throw error;
+        if (!mayBeForbidden || !isForbidden) throw error;
+        // For the request that is made instead.
+        await slots(1);
+        return undefined;
       }
     };
 

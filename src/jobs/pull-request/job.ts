@@ -5,7 +5,6 @@ import { Later, wait } from '../../runtime/later.ts';
 import type { Message } from '../../slack/blocks.ts';
 import type { OutboxMessage } from '../../slack/outbox.ts';
 import { idOf } from '../../store/keys.ts';
-import type { RunBase } from '../../store/runs.ts';
 import { threadEvents, threadRun } from '../agent/thread/record.ts';
 import type { JobContext } from '../engine/context.ts';
 import { defineRunJob, idle, type StepResult, save } from '../engine/job.ts';
@@ -47,23 +46,33 @@ const CHECKS_BEGIN_MS = 10 * MINUTE_MS;
  * Returns the slots of one step. They are taken before its requests; each has an id of its own, so that a repeated step
  * takes none twice. The list of a repository leaves no room for others to starve it.
  */
-function slotsOf(run: RunBase, { limit }: GitHost, { store }: JobContext): Slots {
+function slotsOf(run: PullRequestRun | RepositoryRun, { limit }: GitHost, { store }: JobContext) {
   const priority = run.job === 'git-repository' ? 'interactive' : 'low';
-  let n = 0;
-  return async (count) => {
-    const until = n + count;
-    for (; n < until; n += 1)
-      await store.rateLimiter.awaitSlot(limit, { id: `${run.id} ${run.rev} ${n}`, priority });
+  let [taken, used] = [0, 0];
+  const slots: Slots = async (count) => {
+    for (; taken < Math.max(used + count, run.slots ?? 0); taken += 1)
+      await store.rateLimiter.awaitSlot(limit, { id: `${run.id} ${run.rev} ${taken}`, priority });
+    used += count;
   };
+  return { slots, limit, wanted: () => (used > 0 ? taken + 1 : undefined) };
 }
 
-/** Returns the pause after a failed call. One of the host's limits holds up all calls with its token. */
-async function retryMs(error: unknown, { limit }: GitHost, { store }: JobContext): Promise<number> {
+/**
+ * Returns the pause after a failed call. One of the host's limits holds up all calls with its token. If a step gets no
+ * slot after its first request, it is saved with the number of slots that the next one takes before all requests.
+ */
+async function retryOf(
+  error: unknown,
+  { limit, wanted }: ReturnType<typeof slotsOf>,
+  { store }: JobContext,
+): Promise<{ inMs: number; slots?: number | undefined }> {
+  const slots = wanted();
+  if (error instanceof Later && slots !== undefined) return { inMs: error.inMs, slots };
   if (!(error instanceof GitHostError)) throw error;
-  if (error.limitMs === undefined) return FAILED_MS;
+  if (error.limitMs === undefined) return { inMs: FAILED_MS };
   const inMs = Math.max(error.limitMs, MINUTE_MS);
   await store.rateLimiter.hold(limit, inMs);
-  return inMs;
+  return { inMs };
 }
 
 /** Reads the list of a repository for all its pull requests. */
@@ -87,18 +96,21 @@ async function readList(run: RepositoryRun, context: JobContext): Promise<StepRe
   const host = context.gitHost(run.project);
   if (host === undefined) return wait(FAILED_MS);
   const beganMs = now();
+  const step = slotsOf(run, host, context);
   try {
     // The clock of the host may be behind.
     const sinceMs = (readMs || beganMs) - FAILED_MS;
-    const found = await host.list(repository, { etag, sinceMs }, slotsOf(run, host, context));
+    const found = await host.list(repository, { etag, sinceMs }, step.slots);
     for (const pull of found?.pulls ?? [])
       for (const { run: id } of followed.filter(({ number }) => number === pull.number)) {
         const name = `seen ${pull.state} ${pull.isDraft} ${pull.headSha} ${pull.updatedAtMs}`;
         await sendEvent(pullRequestEvents, id, { kind: 'seen', pull }, name);
       }
-    return save({ ...run, readMs: beganMs, retryMs: undefined, ...(found && { etag: found.etag }) });
+    const read = { readMs: beganMs, retryMs: undefined, slots: undefined };
+    return save({ ...run, ...read, ...(found && { etag: found.etag }) });
   } catch (error) {
-    return save({ ...run, retryMs: now() + (await retryMs(error, host, context)) });
+    const { inMs, slots } = await retryOf(error, step, context);
+    return save({ ...run, slots, retryMs: now() + inMs });
   }
 }
 
@@ -172,11 +184,12 @@ async function finish(run: PullRequestRun, host: GitHost, context: JobContext) {
   const isKnown = (run.pull?.endedAtMs ?? Infinity) < run.activeAtMs - MINUTE_MS;
   if (!run.isQuiet && !isKnown) await post(run, 'ended', endedMessage(run), context);
   if (run.pull?.state !== 'merged' || run.pull.by !== undefined) return save(end(run, context));
+  const step = slotsOf(run, host, context);
   try {
-    const pull = await host.read(run.repository, run.number, slotsOf(run, host, context));
+    const pull = await host.read(run.repository, run.number, step.slots);
     return save(end({ ...run, pull: { ...run.pull, by: pull.by } }, context));
   } catch (error) {
-    await retryMs(error, host, context);
+    await retryOf(error, step, context);
     return save(end(run, context));
   }
 }
@@ -227,12 +240,12 @@ async function remind(run: PullRequestRun, host: GitHost, context: JobContext) {
   }
   if (now() < remindAtMs) return undefined;
   if (!(await isFollowed(run, context))) return save({ ...run, reminded: true });
-  const slots = slotsOf(run, host, context);
+  const step = slotsOf(run, host, context);
   try {
     // What is stored may be an hour old.
-    const pull = await host.read(repository, number, slots);
-    const details = await host.details(repository, pull, slots);
-    const next = withDetails(withPull(run, pull, now()), details, context);
+    const pull = await host.read(repository, number, step.slots);
+    const details = await host.details(repository, pull, step.slots);
+    const next = withDetails(withPull({ ...run, slots: undefined }, pull, now()), details, context);
     if (!mayRemind(next, host)) return save(next);
     // Another thread may have reminded of it.
     if (
@@ -241,7 +254,8 @@ async function remind(run: PullRequestRun, host: GitHost, context: JobContext) {
       await post(next, 'reminder', reminderMessage(next, whom, days), context, { kind: 'ending' });
     return save({ ...next, reminded: true });
   } catch (error) {
-    return save({ ...run, remindAtMs: now() + (await retryMs(error, host, context)) });
+    const { inMs, slots } = await retryOf(error, step, context);
+    return save({ ...run, slots, remindAtMs: now() + inMs });
   }
 }
 
@@ -265,11 +279,14 @@ async function readState(
   const { repository, number, pull, nextReadMs = Infinity, remindAtMs = Infinity } = run;
   const remindMs = mayRemind(run, host) ? remindAtMs : Infinity;
   if (now() < nextReadMs) return wait(Math.min(nextReadMs, remindMs, now() + DAY_MS) - now());
-  const slots = slotsOf(run, host, context);
+  const step = slotsOf(run, host, context);
+  const read = { ...run, slots: undefined };
   try {
-    if (pull === undefined) return save(withPull(run, await host.read(repository, number, slots), now()));
-    return save(withDetails(run, await host.details(repository, pull, slots), context));
+    if (pull === undefined)
+      return save(withPull(read, await host.read(repository, number, step.slots), now()));
+    return save(withDetails(read, await host.details(repository, pull, step.slots), context));
   } catch (error) {
-    return save({ ...run, nextReadMs: now() + (await retryMs(error, host, context)) });
+    const { inMs, slots } = await retryOf(error, step, context);
+    return save({ ...run, slots, nextReadMs: now() + inMs });
   }
 }

@@ -9,6 +9,9 @@ import { nextOccurrence } from '../schedule/timetable.ts';
 import { person, type VisibleKind } from '../shared/origin.ts';
 import type { PullRequestState } from './state.ts';
 
+/** The number of slots that the next look takes before its first request, because the last one got too few. */
+const slotsFirst = z.number().optional();
+
 /** A repository whose list is read for all pull requests of a project in it. Times are epoch milliseconds. */
 export const repositoryRun = runBase.extend({
   job: z.literal('git-repository'),
@@ -22,6 +25,7 @@ export const repositoryRun = runBase.extend({
   etag: z.string().optional(),
   /** After a failure: it is not read before. */
   retryMs: z.number().optional(),
+  slots: slotsFirst,
 });
 export type RepositoryRun = z.infer<typeof repositoryRun>;
 
@@ -64,6 +68,7 @@ export const pullRequestRun = runBase.extend({
   failedSha: z.string().optional(),
   failures: z.number(),
   mentionedAtMs: z.number().optional(),
+  slots: slotsFirst,
   remindAtMs: z.number().optional(),
   reminded: z.boolean().optional(),
   /** Counts what its thread shows. */

@@ -1,18 +1,23 @@
 import { expect, test } from 'vitest';
 import { createStandInGitHost } from '../../../demo/git-host/git-host.ts';
+import { limitOfHost } from '../../../src/git-hosts/git-host.ts';
 import type { Pull } from '../../../src/git-hosts/pull.ts';
 import { type ThreadRound, threadRun } from '../../../src/jobs/agent/thread/record.ts';
 import { followPullRequest } from '../../../src/jobs/pull-request/follow.ts';
-import { pullRequestJob } from '../../../src/jobs/pull-request/job.ts';
+import { pullRequestJob, repositoryJob } from '../../../src/jobs/pull-request/job.ts';
 import {
   distinct,
   newPullRequest,
+  newRepository,
   type PullRequestRun,
   pullRequestEvents,
   pullRequestId,
   pullRequestRun,
 } from '../../../src/jobs/pull-request/record.ts';
+import type { NamedSecret } from '../../../src/projects.ts';
+import { Later } from '../../../src/runtime/later.ts';
 import { keys } from '../../../src/store/keys.ts';
+import { createStores } from '../../../src/store/stores.ts';
 import { NOW_MS } from '../../support/builders.ts';
 import { aRound, aThread } from '../../support/jobs/agent/builders.ts';
 import { onTestClock } from '../../support/jobs/faults/redis.ts';
@@ -43,12 +48,22 @@ test('a pull request is of the latest round that has it, however its address is 
 });
 
 /** A followed pull request of a stand-in, a clock, and the posts about it. */
-async function following(thread: string, changes: Partial<PullRequestRun> = {}) {
+async function following(thread: string, changes: Partial<PullRequestRun> = {}, fineGrained = false) {
   const clock = { ms: NOW_MS };
-  const host = createStandInGitHost({ nowMs: () => clock.ms });
+  const host = createStandInGitHost({ nowMs: () => clock.ms, fineGrained });
+  const granted = new Set<string>();
+  const refused = new Set<number>();
   const pull = host.pull('acme/docs', number);
   const posts: string[] = [];
-  const context = jobContext(onTestClock(server.client, clock), {
+  const redis = onTestClock(server.client, clock);
+  const context = jobContext(redis, {
+    rateLimiter: {
+      ...createStores(redis).rateLimiter,
+      async awaitSlot(_, { id }) {
+        if (refused.delete(granted.size)) throw new Later(MINUTE_MS);
+        granted.add(id);
+      },
+    },
     now: () => clock.ms,
     gitHost: gitHostOn(host, { remindAfterDays: 1 }),
     outbox: { publish: async (_, { key }) => void posts.push(key.slice(key.indexOf('.') + 1)) },
@@ -68,7 +83,7 @@ async function following(thread: string, changes: Partial<PullRequestRun> = {}) 
   await runs.accept(run);
   const load = async () => (await runs.load(run.id, pullRequestRun)) ?? expect.fail('no run');
   return {
-    ...{ clock, host, pull, posts, context, run, load },
+    ...{ clock, granted, refused, host, pull, posts, context, run, load },
     /** Gets what the list has once it is merged. */
     async merges() {
       const found = await context.gitHost('acme')?.read('acme/docs', pull.number, async () => {});
@@ -185,4 +200,41 @@ test('an end from before the round is not posted again', async () => {
   await steps(NOW_MS + 60 * MINUTE_MS);
   expect(await load()).toMatchObject({ state: 'ended', pull: { state: 'merged' } });
   expect(posts).toEqual([]);
+});
+
+test('each request has a slot, also if a step has to wait for its later ones', async () => {
+  number += 1;
+  const one = await following('fine-grained', {}, true);
+  const { host, granted, refused, clock, context, run, load } = one;
+  const calls = () => host.wire.calls.length;
+  await one.steps();
+  expect(calls()).toBe(5);
+  expect(granted.size).toBe(5);
+
+  // The reminder reads the pull request, and gets no slot for its details.
+  const { remindAtMs = expect.fail('no reminder is planned') } = await load();
+  refused.add(granted.size + 1);
+  const inMs = (await one.steps(remindAtMs)) ?? expect.fail('it does not wait');
+  await one.steps(remindAtMs + inMs);
+  expect(one.posts).toEqual(['reminder']);
+  expect(granted.size).toBeGreaterThanOrEqual(calls());
+
+  // The list has two pages, and there is no slot for the second one.
+  for (let other = 1000; other < 1120; other += 1) host.pull('acme/docs', other);
+  refused.add(granted.size + 1);
+  const { id } = newRepository(run, clock.ms);
+  clock.ms += (await stepJob(repositoryJob, id, context)) ?? expect.fail('it does not wait');
+  await stepJob(repositoryJob, id, context);
+  const lists = host.wire.calls.filter(({ name }) => name === 'GitHub pulls');
+  expect(lists).toHaveLength(3);
+  expect(granted.size).toBeGreaterThanOrEqual(calls());
+});
+
+test('a token has one limit, whatever it is called, and a file keeps its limit', () => {
+  const nameOf = (token: NamedSecret) =>
+    limitOfHost({ host: 'github', apiUrl: 'https://git.acme.com', token, remindAfterDays: 0 }).name;
+  expect(nameOf({ secret: 's', name: 'ONE' })).toBe(nameOf({ secret: 's', name: 'OTHER' }));
+  expect(nameOf({ secret: 's', name: 'ONE' })).not.toBe(nameOf({ secret: 't', name: 'ONE' }));
+  const file = '/run/token';
+  expect(nameOf({ secret: 's', name: file, file })).toBe(nameOf({ secret: 't', name: file, file }));
 });
