@@ -42,6 +42,12 @@ const FOLLOWED_MS = 90 * DAY_MS;
 /** Checks of a new commit may begin a little later. */
 const CHECKS_BEGIN_MS = 10 * MINUTE_MS;
 
+/** Returns the host of a pull request, or of a repository; undefined if the settings have none now, or another one. */
+function hostOf({ project, link = '', repository }: PullRequestRun | RepositoryRun, { gitHost }: JobContext) {
+  const host = gitHost(project);
+  return host?.parse(link)?.repository === repository ? host : undefined;
+}
+
 /**
  * Returns the slots of one step. They are taken before its requests; each has an id of its own, so that a repeated step
  * takes none twice. The list of a repository leaves no room for others to starve it.
@@ -93,7 +99,7 @@ async function readList(run: RepositoryRun, context: JobContext): Promise<StepRe
   if (followed.length === 0) return run.permanent ? save({ ...run, permanent: false }) : idle;
   const activeAtMs = Math.max(...followed.map((one) => one.activeAtMs));
   awaitTime(run.retryMs ?? readMs + pauseMs(activeAtMs, readMs, timing), context);
-  const host = context.gitHost(run.project);
+  const host = hostOf(run, context);
   if (host === undefined) return wait(FAILED_MS);
   const beganMs = now();
   const step = slotsOf(run, host, context);
@@ -158,7 +164,7 @@ async function step(run: PullRequestRun, context: JobContext): Promise<StepResul
     return save({ ...run, state: 'following', sinceMs: now() });
   }
   if (now() - run.activeAtMs > FOLLOWED_MS) return save(end(run, context));
-  const host = context.gitHost(run.project);
+  const host = hostOf(run, context);
   if (host === undefined) return wait(FAILED_MS);
   if (run.pull && run.pull.state !== 'open') return finish(run, host, context);
   return (

@@ -17,6 +17,8 @@ export const repositoryRun = runBase.extend({
   job: z.literal('git-repository'),
   project: z.string(),
   repository: z.string(),
+  /** The address of one of its pull requests. */
+  link: z.string().optional(),
   sinceMs: z.number(),
   /** The runs of its open pull requests. `activeAtMs`: when the agent last worked on it. */
   followed: z.array(z.object({ run: z.string(), number: z.number(), activeAtMs: z.number() })),
@@ -136,16 +138,18 @@ export function newPullRequest(
 
 /** Returns the run that reads the repository of a pull request, which follows none yet. */
 export const newRepository = (
-  { teamId, project, repository }: Pick<PullRequestRun, 'teamId' | 'project' | 'repository'>,
+  { teamId, project, repository, link }: Pick<PullRequestRun, 'teamId' | 'project' | 'repository' | 'link'>,
   nowMs: number,
 ): RepositoryRun => ({
-  id: idOf('git repository', teamId, project, repository),
+  // Another host may have a repository of the same name.
+  id: idOf('git repository', teamId, project, URL.parse(link)?.origin ?? '', repository),
   teamId,
   job: 'git-repository',
   rev: 1,
   people: [],
   project,
   repository,
+  link,
   sinceMs: nowMs,
   followed: [],
   readMs: 0,

@@ -39,7 +39,14 @@ test('500 pull requests of 20 repositories take 1,000 requests an hour, and each
   const runs = Array.from({ length: PULLS }, (_, n) => {
     const repository = REPOSITORIES[n % REPOSITORIES.length] ?? '';
     return newPullRequest(
-      { ...aPullRequest(), repository, number: n, thread: `t${n}`, openedAtMs: START_MS },
+      {
+        ...aPullRequest(),
+        repository,
+        link: `https://git.acme.com/${repository}/pull/${n}`,
+        number: n,
+        thread: `t${n}`,
+        openedAtMs: START_MS,
+      },
       clock.ms,
     );
   });

@@ -238,3 +238,12 @@ test('a token has one limit, whatever it is called, and a file keeps its limit',
   const file = '/run/token';
   expect(nameOf({ secret: 's', name: file, file })).toBe(nameOf({ secret: 't', name: file, file }));
 });
+
+test('another host in the settings is not asked about it', async () => {
+  number += 1;
+  const one = await following('moved', { link: `https://git.old.example/acme/docs/pull/${number}` });
+  expect(await one.steps()).toBe(5 * MINUTE_MS);
+  await stepJob(repositoryJob, newRepository(one.run, 0).id, one.context);
+  expect(one.host.wire.calls).toEqual([]);
+  expect(newRepository({ ...one.run, link: LINK }, 0).id).not.toBe(newRepository(one.run, 0).id);
+});

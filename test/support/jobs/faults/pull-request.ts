@@ -51,7 +51,7 @@ export function createGitHost({ now, random }: Engine) {
       cross({ name: `git.${method}`, call: effect, failed, unclear: failed, tooLate: failed, limitMs });
     const host: GitHost = {
       // Of the links of other scenarios, none is of this host.
-      parse: () => undefined,
+      parse: (link) => (link === aPullRequest().link ? { repository: 'acme/docs', number: 131 } : undefined),
       settings,
       limit: limitOfHost(settings),
       async list(_repository, { etag }, slots) {
