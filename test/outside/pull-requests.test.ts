@@ -178,6 +178,8 @@ describe('GitHub', async () => {
     await passes(HOUR_MS);
     await says(opened, 'open\n');
     expect(below(card).filter((one) => one.includes('Checks failed'))).toHaveLength(2);
+    await scene.person('ana').clicks(await inThread('Checks failed · '), 'Ask the agent to fix it');
+    await agents.note('ana', 'Its checks no longer fail, so nothing was sent.');
   });
 
   test('one reminder mentions the group after three working days, and none a draft or after a review', async () => {
