@@ -15,6 +15,7 @@ interface StandInPull {
   state: 'open' | 'merged' | 'closed';
   isDraft: boolean;
   sha: string;
+  readonly createdMs: number;
   updatedMs: number;
   endedMs?: number;
   by?: string;
@@ -89,6 +90,7 @@ export function createStandInGitHost(options: StandInGitHostOptions = {}): Stand
       state: 'open',
       isDraft: false,
       sha: newSha(),
+      createdMs: nowMs(),
       updatedMs: nowMs(),
       reviews: [],
       checks: new Map(),
@@ -276,12 +278,13 @@ export function createStandInGitHost(options: StandInGitHostOptions = {}): Stand
 const spelled = (ms: number | undefined) =>
   ms === undefined ? null : new Date(ms).toISOString().replace(/\.\d+Z$/, 'Z');
 
-const githubPull = ({ number, state, isDraft, sha, updatedMs, endedMs }: StandInPull) => ({
+const githubPull = ({ number, state, isDraft, sha, createdMs, updatedMs, endedMs }: StandInPull) => ({
   number,
   state: state === 'open' ? 'open' : 'closed',
   draft: isDraft,
   title: 'Not for anybody to read',
   head: { sha, ref: 'agent/quickstart' },
+  created_at: spelled(createdMs),
   updated_at: spelled(updatedMs),
   closed_at: spelled(endedMs),
   merged_at: state === 'merged' ? spelled(endedMs) : null,
@@ -293,12 +296,13 @@ const githubRun = ([name, state]: [string, CheckState]) => ({
   conclusion: state === 'running' ? null : state === 'failed' ? 'failure' : 'success',
 });
 
-const gitlabPull = ({ number, state, isDraft, sha, updatedMs, endedMs, by }: StandInPull) => ({
+const gitlabPull = ({ number, state, isDraft, sha, createdMs, updatedMs, endedMs, by }: StandInPull) => ({
   iid: number,
   state: state === 'open' ? 'opened' : state,
   draft: isDraft,
   title: 'Not for anybody to read',
   sha,
+  created_at: new Date(createdMs).toISOString(),
   updated_at: new Date(updatedMs).toISOString(),
   merged_at: state === 'merged' && endedMs ? new Date(endedMs).toISOString() : null,
   closed_at: state === 'closed' && endedMs ? new Date(endedMs).toISOString() : null,

@@ -11,17 +11,19 @@ const pullSchema = z
     state: z.string(),
     draft: z.boolean().nullish(),
     head: z.object({ sha }),
+    created_at: time.nullish(),
     updated_at: time,
     closed_at: time.nullish(),
     merged_at: time.nullish(),
     merged_by: login,
   })
   .transform(
-    ({ number, state, draft, head, updated_at, closed_at, merged_at, merged_by }): Pull => ({
+    ({ number, state, draft, head, created_at, updated_at, closed_at, merged_at, merged_by }): Pull => ({
       number,
       state: merged_at ? 'merged' : state === 'closed' ? 'closed' : 'open',
       isDraft: draft ?? false,
       headSha: head.sha,
+      createdAtMs: created_at ?? undefined,
       updatedAtMs: updated_at,
       endedAtMs: merged_at ?? closed_at ?? undefined,
       by: merged_by?.login,

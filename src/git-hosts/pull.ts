@@ -9,6 +9,7 @@ export const pull = z.object({
   state: z.enum(['open', 'merged', 'closed']),
   isDraft: z.boolean(),
   headSha: z.string(),
+  createdAtMs: z.number().optional(),
   updatedAtMs: z.number(),
   endedAtMs: z.number().optional(),
   /** Who merged it. GitHub's list does not say. */

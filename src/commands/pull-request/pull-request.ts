@@ -1,6 +1,7 @@
 import {
   distinct,
   fixButton,
+  openedMs,
   type PullRequestRun,
   pullRequestActions,
   pullRequestKind,
@@ -54,7 +55,7 @@ export async function listPullRequests(
   );
   const meant = open.filter((run) => run.pull?.state === 'open' && isMeant(run));
   const visible = await filterVisible(meant, pullRequestKind.visible, caller, isPublic);
-  const sorted = distinct(visible).toSorted((one, other) => one.openedAtMs - other.openedAtMs);
+  const sorted = distinct(visible).toSorted((one, other) => openedMs(one) - openedMs(other));
   return [
     ...sorted.slice(0, MAX_LINES).map((run) => pullRequestLine(run, caller.user.id, workspaceUrl)),
     sorted.length > MAX_LINES && `and ${formatCount(sorted.length - MAX_LINES)} more`,

@@ -1,6 +1,6 @@
 import { limitOfHost } from '../../git-hosts/git-host.ts';
 import { defineHomeRuns, type Feature } from '../shared/feature.ts';
-import { distinct, type PullRequestRun, pullRequestKind, pullRequestRun } from './record.ts';
+import { distinct, openedMs, type PullRequestRun, pullRequestKind, pullRequestRun } from './record.ts';
 import { pullRequestLine } from './view.ts';
 
 export const pullRequestFeature: Feature = {
@@ -11,7 +11,7 @@ export const pullRequestFeature: Feature = {
     async further(teamId, userId, { runs }) {
       const open = await runs.activeOf(pullRequestRun, 'pull-request', teamId);
       return distinct(open.filter(({ owner, author }) => [owner.id, author.id].includes(userId)))
-        .toSorted((one, other) => one.openedAtMs - other.openedAtMs)
+        .toSorted((one, other) => openedMs(one) - openedMs(other))
         .map(({ id }) => id);
     },
     entry: (run, userId, { workspaceUrl }) =>

@@ -217,6 +217,9 @@ function wordOf({ pull, details }: PullRequestRun): PullRequestState['state'] {
   return review === 'approved' || review === 'changesRequested' ? review : 'open';
 }
 
+/** When it was opened; until its Git host has said that, when the agent's first round with it ended. */
+export const openedMs = ({ pull, openedAtMs }: PullRequestRun): number => pull?.createdAtMs ?? openedAtMs;
+
 /** Whether it waits for a review. */
 export const waitsForReview = ({ pull, details }: PullRequestRun) =>
   pull?.state === 'open' &&

@@ -9,7 +9,7 @@ import {
   pullRequestPart,
   stateParts,
 } from '../shared/wording-view.ts';
-import { type PullRequestRun, pullRequestActions, stateOf } from './record.ts';
+import { openedMs, type PullRequestRun, pullRequestActions, stateOf } from './record.ts';
 import { PULL_REQUEST_STATES } from './state-view.ts';
 
 const nameOf = ({ link }: PullRequestRun) => pullRequestPart(link, 'pull request');
@@ -73,7 +73,7 @@ export function pullRequestLine(
     ' · ',
     nameOf(run),
     ' · opened ',
-    { time: run.openedAtMs, format: '{ago}' },
+    { time: openedMs(run), format: '{ago}' },
     `, requested by ${nameTo(readerId, run.author)}`,
     ...openThreadLink(workspaceUrl && messageUrl(workspaceUrl, { channel, ts })),
   ];

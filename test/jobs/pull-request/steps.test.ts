@@ -9,6 +9,7 @@ import {
   distinct,
   newPullRequest,
   newRepository,
+  openedMs,
   type PullRequestRun,
   pullRequestEvents,
   pullRequestId,
@@ -237,6 +238,14 @@ test('a token has one limit, whatever it is called, and a file keeps its limit',
   expect(nameOf({ secret: 's', name: 'ONE' })).not.toBe(nameOf({ secret: 't', name: 'ONE' }));
   const file = '/run/token';
   expect(nameOf({ secret: 's', name: file, file })).toBe(nameOf({ secret: 't', name: file, file }));
+});
+
+test('its age is that at its host, not that of a round', async () => {
+  number += 1;
+  const one = await following('old', { openedAtMs: NOW_MS + 60 * MINUTE_MS });
+  expect(openedMs(one.run)).toBe(NOW_MS + 60 * MINUTE_MS);
+  await one.steps(NOW_MS + 60 * MINUTE_MS);
+  expect(openedMs(await one.load())).toBe(NOW_MS - (NOW_MS % 1000));
 });
 
 test('another host in the settings is not asked about it', async () => {

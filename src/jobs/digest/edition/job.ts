@@ -7,6 +7,7 @@ import type { JobContext } from '../../engine/context.ts';
 import { defineRunJob, idle, type StepResult, save } from '../../engine/job.ts';
 import {
   distinct,
+  openedMs,
   pullRequestId,
   pullRequestKind,
   pullRequestRun,
@@ -296,7 +297,7 @@ async function loadReviews(
   const viewer = { user, channel: { id: run.channel } };
   const visible = distinct(await filterVisible(waiting, pullRequestKind.visible, viewer, slack.isPublic));
   if (visible.length === 0) return undefined;
-  const oldestMs = Math.min(...visible.map(({ openedAtMs }) => openedAtMs));
+  const oldestMs = Math.min(...visible.map(openedMs));
   return { count: visible.length, days: Math.floor((now() - oldestMs) / DAY_MS) };
 }
 
