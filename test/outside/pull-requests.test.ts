@@ -275,6 +275,16 @@ describe('GitLab', async () => {
   });
 });
 
+describe('without a Git host', () => {
+  const scene = stage();
+
+  test('Docket does not say that nothing waits', async () => {
+    const answer = scene.told(await scene.asks('/docs-agent reviews'));
+    expect(answer).toContain("I don't know which pull requests wait");
+    expect(answer).toContain('Your Docket admins can set pullRequests.');
+  });
+});
+
 describe('a digest', async () => {
   const { scene, agents, opens, passes, says } = await hostStage({
     stage: { startMs: SUNDAY_MS, platform: { pages: 0, analyticsPerHour: 100_000 } },

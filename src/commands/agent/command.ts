@@ -100,6 +100,9 @@ export const agentCommand = defineCommand({
         const isOfProject = projectFilter(project, tools);
         const waits = (run: PullRequestRun) => isOfProject(run) && waitsForReview(run);
         const lines = await listPullRequests(caller, tools, waits);
+        const isNamed = ({ name }: { name: string }) => isOfProject({ project: name });
+        const isKnown = tools.projects.some((one) => one.pullRequests && isNamed(one));
+        if (lines.length === 0 && !isKnown) return unknownReviews;
         return message(lines.length > 0 ? lines : ['No pull request of the agent waits for a review here.']);
       },
     }),
@@ -167,6 +170,14 @@ async function findListed(
   );
   return { threads, lines, rest: rest > 0 && `and ${formatCount(rest)} more`, isOfProject };
 }
+
+const unknownReviews = message([
+  [
+    "I don't know which pull requests wait, because the settings name no Git host. Your Docket admins can set ",
+    { code: 'pullRequests' },
+    '.',
+  ],
+]);
 
 /** Returns whether something is of the named project; without a name, everything is. */
 function projectFilter(named: string | undefined, { projects }: CommandTools) {
