@@ -284,6 +284,7 @@ const githubPull = ({ number, state, isDraft, sha, createdMs, updatedMs, endedMs
   draft: isDraft,
   title: 'Not for anybody to read',
   head: { sha, ref: 'agent/quickstart' },
+  user: { login: 'docs-agent' },
   created_at: spelled(createdMs),
   updated_at: spelled(updatedMs),
   closed_at: spelled(endedMs),

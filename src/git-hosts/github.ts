@@ -11,6 +11,7 @@ const pullSchema = z
     state: z.string(),
     draft: z.boolean().nullish(),
     head: z.object({ sha }),
+    user: login,
     created_at: time.nullish(),
     updated_at: time,
     closed_at: time.nullish(),
@@ -18,11 +19,23 @@ const pullSchema = z
     merged_by: login,
   })
   .transform(
-    ({ number, state, draft, head, created_at, updated_at, closed_at, merged_at, merged_by }): Pull => ({
+    ({
+      number,
+      state,
+      draft,
+      head,
+      user,
+      created_at,
+      updated_at,
+      closed_at,
+      merged_at,
+      merged_by,
+    }): Pull => ({
       number,
       state: merged_at ? 'merged' : state === 'closed' ? 'closed' : 'open',
       isDraft: draft ?? false,
       headSha: head.sha,
+      author: user?.login,
       createdAtMs: created_at ?? undefined,
       updatedAtMs: updated_at,
       endedAtMs: merged_at ?? closed_at ?? undefined,
@@ -59,7 +72,7 @@ export function githubCalls(): HostCalls {
 
     read: (get, number) => get(`pulls/${number}`, pullSchema),
 
-    async details(get, { number, headSha }) {
+    async details(get, { number, headSha, author }) {
       const given = (await get(`pulls/${number}/reviews?per_page=100`, reviews)) ?? [];
       const options = { mayBeForbidden: true };
       const seen = isFineGrained
@@ -72,7 +85,7 @@ export function githubCalls(): HostCalls {
         [];
       const older = (await get(`commits/${headSha}/status?per_page=100`, statuses))?.statuses ?? [];
       return {
-        review: reviewOf(given),
+        review: reviewOf(given.filter(({ user }) => author === undefined || user?.login !== author)),
         ...checksOf([
           ...runs.map(({ name, status, conclusion }) => ({
             name: name ?? 'a workflow',

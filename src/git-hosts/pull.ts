@@ -9,6 +9,8 @@ export const pull = z.object({
   state: z.enum(['open', 'merged', 'closed']),
   isDraft: z.boolean(),
   headSha: z.string(),
+  /** Whose reviews do not count. */
+  author: z.string().optional(),
   createdAtMs: z.number().optional(),
   updatedAtMs: z.number(),
   endedAtMs: z.number().optional(),

@@ -190,13 +190,19 @@ async function finish(run: PullRequestRun, host: GitHost, context: JobContext) {
   const isKnown = (run.pull?.endedAtMs ?? Infinity) < run.activeAtMs - MINUTE_MS;
   if (!run.isQuiet && !isKnown) await post(run, 'ended', endedMessage(run), context);
   if (run.pull?.state !== 'merged' || run.pull.by !== undefined) return save(end(run, context));
+  if (run.endFailed) awaitTime(run.nextReadMs ?? 0, context);
   const step = slotsOf(run, host, context);
   try {
     const pull = await host.read(run.repository, run.number, step.slots);
     return save(end({ ...run, pull: { ...run.pull, by: pull.by } }, context));
   } catch (error) {
-    await retryOf(error, step, context);
-    return save(end(run, context));
+    const { inMs, slots } = await retryOf(error, step, context);
+    const again = { ...run, slots, nextReadMs: context.now() + inMs };
+    if (slots !== undefined) return save(again);
+    // It is tried once more, unless the host refuses it.
+    const { status = 0, limitMs } = error as GitHostError;
+    const isRefused = status >= 400 && status < 500 && limitMs === undefined;
+    return save(run.endFailed || isRefused ? end(run, context) : { ...again, endFailed: true });
   }
 }
 

@@ -73,6 +73,8 @@ export const pullRequestRun = runBase.extend({
   slots: slotsFirst,
   remindAtMs: z.number().optional(),
   reminded: z.boolean().optional(),
+  /** The read after its end has failed once. */
+  endFailed: z.boolean().optional(),
   /** Counts what its thread shows. */
   changes: z.number(),
 });

@@ -85,9 +85,10 @@ async function following(thread: string, changes: Partial<PullRequestRun> = {}, 
   const load = async () => (await runs.load(run.id, pullRequestRun)) ?? expect.fail('no run');
   return {
     ...{ clock, granted, refused, host, pull, posts, context, run, load },
+    read: async () => context.gitHost('acme')?.read('acme/docs', pull.number, async () => {}),
     /** Gets what the list has once it is merged. */
     async merges() {
-      const found = await context.gitHost('acme')?.read('acme/docs', pull.number, async () => {});
+      const found = await this.read();
       await context.sendEvent(pullRequestEvents, run.id, { kind: 'seen', pull: found as Pull }, 'merged');
       await this.steps();
     },
@@ -246,6 +247,29 @@ test('its age is that at its host, not that of a round', async () => {
   expect(openedMs(one.run)).toBe(NOW_MS + 60 * MINUTE_MS);
   await one.steps(NOW_MS + 60 * MINUTE_MS);
   expect(openedMs(await one.load())).toBe(NOW_MS - (NOW_MS % 1000));
+});
+
+test('a read after the merge that fails is made once more', async () => {
+  number += 1;
+  const one = await following('by whom');
+  await one.steps();
+  one.host.merge(one.pull, 'ben');
+  const { by: _, ...merged } = (await one.read()) ?? expect.fail('nothing was read');
+  const order = one.host.wire.order('GitHub pulls/{number}', { kind: 'answer', status: 502 }, 1);
+  await one.context.sendEvent(pullRequestEvents, one.run.id, { kind: 'seen', pull: merged }, 'merged');
+  const inMs = (await one.steps()) ?? expect.fail('it does not wait');
+  order.takeBack();
+  await one.steps(NOW_MS + inMs);
+  expect(await one.load()).toMatchObject({ state: 'ended', pull: { by: 'ben' } });
+  expect(new Set(one.posts)).toEqual(new Set(['ended']));
+});
+
+test('a comment of its author is no review', async () => {
+  number += 1;
+  const one = await following('own comment');
+  one.host.review(one.pull, 'docs-agent', 'COMMENTED');
+  await one.steps();
+  expect(await one.load()).toMatchObject({ details: { review: 'none' } });
 });
 
 test('another host in the settings is not asked about it', async () => {
