@@ -245,7 +245,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     for (let left = 2; left > 0; left -= 1) agent.plan({ durationMs: 1500 });
     await limited.click();
     await ana.panel.getByRole('button', { name: '+1 hour' }).click();
-    await ana.reads(ana.thread, /Pull request[\s\S]*and 1 more/);
+    await ana.reads(ana.thread, /Pull request[\s\S]*mention the timeouts/);
     expect(prompts().slice(-2)).toEqual(['Also add error handling.', 'And mention the timeouts.']);
   });
 
