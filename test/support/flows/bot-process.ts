@@ -52,9 +52,13 @@ function killAtCommand(moment: string) {
   };
 }
 
-/** Whether a command writes a run, and comes from a request: only their connection has a time limit for commands. */
+/**
+ * Whether a command writes a run, and comes from a request: only their connection has a time limit for commands. A write is
+ * a script, so a key is not its first argument; a check may read the list at any time.
+ */
 function isWrite(args: string, redis: Redis) {
-  return redis.options.commandTimeout !== undefined && args.includes('{docket}:runs:active');
+  const isScript = !args.startsWith('{docket}');
+  return redis.options.commandTimeout !== undefined && isScript && args.includes('{docket}:runs:active');
 }
 
 /** Acts before the first such command is sent; with `isLost`, none of them is answered until one was done. */
