@@ -11,6 +11,7 @@ import { digestActions } from '../src/jobs/digest/buttons.ts';
 import { exportActions, linkActions } from '../src/jobs/export/record.ts';
 import { exportScheduleActions } from '../src/jobs/export-schedule/record.ts';
 import { homeActions } from '../src/jobs/home/view.ts';
+import { pullRequestActions } from '../src/jobs/pull-request/record.ts';
 import { siteActions } from '../src/jobs/site/record.ts';
 import { statusActions } from '../src/jobs/status/view.ts';
 import { methodScopes } from '../src/slack/web-calls.ts';
@@ -127,6 +128,7 @@ describe('the registry', () => {
       statusActions,
       welcomeActions,
       homeActions,
+      pullRequestActions,
       siteActions,
     ].flatMap((actions) => Object.values<string>(actions));
     expect(listeners.toSorted()).toEqual(inViews.sort());
