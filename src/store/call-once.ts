@@ -1,6 +1,7 @@
+import { setTimeout as pause } from 'node:timers/promises';
 import { Stopping } from '../runtime/stopping.ts';
 import { keys } from './keys.ts';
-import type { RedisClient } from './redis/client.ts';
+import { type RedisClient, refusalOf } from './redis/client.ts';
 import { durableScript } from './redis/lua.ts';
 import { LUA_WAKE, memberOf } from './run-scripts.ts';
 import type { RunBase } from './runs.ts';
@@ -80,6 +81,23 @@ export async function writeIntent(
   return json === null ? undefined : JSON.parse(json);
 }
 
+/** After a failover, the new primary refuses writes until its first replica is there: within seconds. */
+const REPLICA_TRIES = 40;
+const REPLICA_PAUSE_MS = 250;
+
+/** Repeats a write that waits for a replica: only this process knows the result. */
+async function whileNoReplica(write: () => Promise<unknown>): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    try {
+      await write();
+      return;
+    } catch (error) {
+      if (refusalOf(error) !== 'NOREPLICAS' || tries === REPLICA_TRIES) throw error;
+      await pause(REPLICA_PAUSE_MS);
+    }
+  }
+}
+
 /** Makes calls that must not happen twice. */
 export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
   const { marginMs, didNotHappen, stopping, newToken, now } = parts;
@@ -129,7 +147,9 @@ export function createCallOnce(redis: RedisClient, parts: CallOnceParts) {
         return { kind: 'notMade' };
       }
       const result = JSON.stringify({ result: value ?? null });
-      await finishScript(redis, [key, keys.activeRuns()], [field, result, memberOf(run)]);
+      await whileNoReplica(() =>
+        finishScript(redis, [key, keys.activeRuns()], [field, result, memberOf(run)]),
+      );
       return { kind: 'done', value: value as T };
     },
     /** Returns the result of such a call, if there is one. */

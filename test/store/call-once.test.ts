@@ -115,6 +115,20 @@ describe('a call that somebody else has made', () => {
   });
 });
 
+test('a result is kept while Redis waits for a replica, as after a failover', async () => {
+  const refusing = (most: number) => redis.client.config('SET', 'min-replicas-to-write', most);
+  const { call, begun, answer } = aCall();
+  const made = once(call);
+  await begun;
+  await refusing(1);
+  answer('se_1');
+  // The refusal has come once a write behind it on the same connection is refused.
+  await expect(redis.client.set('x', 1)).rejects.toThrow('NOREPLICAS');
+  await refusing(0);
+  expect(await made).toEqual({ kind: 'done', value: 'se_1' });
+  expect(await once(forbidden)).toEqual({ kind: 'done', value: 'se_1' });
+});
+
 test('an intent whose answer got lost on the way back is our own: the call is made', async () => {
   const ours = process(() => 'same');
   void ours.callOnce(run, 'start', LIMIT_MS, () => new Promise(() => {}));
