@@ -115,7 +115,8 @@ function resolveProblem(thread: ThreadRun, click: ThreadClick, action: 'sendAgai
   const next = action === 'leave' ? ({ state: 'left' } as const) : resent;
   // If it did reach the agent, the agent may work on it: that is looked up before the next send.
   const looked = one.state === 'unknown' ? requestPoll(thread, click.atMs) : thread;
-  return updateInstruction(looked, one.id, { ...next, problem });
+  // A send that a person requests is no repeat of the one before: its call gets a number of its own.
+  return updateInstruction({ ...looked, sends: looked.sends + 1 }, one.id, { ...next, problem });
 }
 
 /** Resends the last instruction of a failed round, once per round. */

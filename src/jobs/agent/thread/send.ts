@@ -74,7 +74,9 @@ export async function nextSend(
   if (head.backgroundSource) return askAboutBackground(thread, head, head.backgroundSource, context);
   const polled = !isPolled && needsPoll(thread, head, context) ? await pollNow(thread, context) : thread;
   if (polled !== thread) return (await nextSend(polled, context, true)) ?? polled;
-  const sends = thread.sends + 1;
+  // Its last call did not happen. A step that was overtaken may have begun the same one since, so it keeps its number.
+  const isRepeat = head.send === thread.sends;
+  const sends = isRepeat ? thread.sends : thread.sends + 1;
   const sending = updateInstruction({ ...thread, sends }, head.id, { state: 'sending', send: sends });
   const isTaking = takesTurns(thread, head, context);
   const refused = isTaking ? await claimTurn(thread, slotId(sending), context) : undefined;
@@ -83,8 +85,10 @@ export async function nextSend(
   const [slotInMs] = await Promise.all([
     // A repeat of this step gets the same slot.
     context.store.rateLimiter.takeSlot(limit, { id: slotId(sending) }),
-    // The result of the send before is saved.
-    context.calls.forgetCall(thread.id, callName(thread)),
+    // The results of the sends before are saved, or a person has decided what they were.
+    ...(isRepeat ? [] : [thread.sends, head.send ?? 0]).map((done) =>
+      context.calls.forgetCall(thread.id, callName({ sends: done })),
+    ),
   ]);
   if (slotInMs > 0) {
     // It sends nothing now, so another thread may.
