@@ -212,9 +212,15 @@ async function strikeAll(talks: Talks, phase: Phase) {
   const soon = { lockMs: 600, stalledMs: 150, pollMinMs: 500, pollMaxMs: 1000 };
   await world.startBot({ process: true, timing: { ...timing, ...soon } });
   await Promise.all(clicks.values());
-  // It has gone on with all that it was about when it died.
-  const due = () => world.redis.client.zcount('{docket}:runs:active', 0, Date.now());
-  await vi.waitFor(async () => expect(await due()).toBe(0), { timeout: 20_000, interval: 10 });
+  // It has gone on with each of those that it was about when it died. On a busy machine, others are always due.
+  const due = () => world.redis.client.zrangebyscore('{docket}:runs:active', 0, Date.now());
+  let left = await due();
+  const goesOn = async () => {
+    const still = new Set(await due());
+    left = left.filter((run) => still.has(run));
+    expect(left).toEqual([]);
+  };
+  await vi.waitFor(goesOn, { timeout: 60_000, interval: 10 });
   return subjectOf;
 }
 

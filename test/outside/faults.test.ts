@@ -127,12 +127,13 @@ The platform said: "Invalid API key"`),
   });
 
   test.concurrent('503 with Retry-After, and 500s: says until when it tries, and starts one', async () => {
-    const { breaks, asks, reads, isStarted, finish, starts } = site('start');
-    breaks(START, answer(503, { headers: { 'retry-after': '1' } }), 1);
+    const { breaks, asks, reads, repair, isStarted, finish, starts } = site('start');
+    breaks(START, answer(503, { headers: { 'retry-after': '1' } }));
     await asks();
     expect(await reads('🕒 Queued · requested TIME\nThe docs')).toBe(
       "🕒 Queued · requested TIME\nThe docs platform has trouble. I'll keep trying until TIME.",
     );
+    repair();
     await isStarted();
     finish();
     expect(await reads(ENDING)).toBe(READY);

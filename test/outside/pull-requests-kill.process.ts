@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
+import { forgetHours } from '../../demo/bot/wake.ts';
 import { createStandInGitHost } from '../../demo/git-host/git-host.ts';
 import type { Call, Phase } from '../../demo/wire.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
@@ -68,6 +69,8 @@ projects:
     slack.messages.filter(
       (one) => !one.deleted && slack.read(one).includes(`${part} · ${repositoryOf(moment)}#`),
     );
+  // Docket polls so often here that it would soon use up the requests of its hour.
+  const forgetting = setInterval(() => forgetHours(world.redis.client).catch(() => {}), 1000);
   /** Merges each whose failed checks people have seen. */
   const merging = setInterval(() => {
     for (const moment of MOMENTS)
@@ -116,6 +119,7 @@ projects:
     },
     async close() {
       clearInterval(merging);
+      clearInterval(forgetting);
       await world.close();
       await close();
     },

@@ -33,18 +33,22 @@ function killAtCommand(moment: string) {
   const [at, phase] = moment.split(' ');
   const send = Redis.prototype.sendCommand;
   let count = 0;
+  /** Redis did not know the script of the nth command. */
+  let isUnknown = false;
   Redis.prototype.sendCommand = function (this: Redis, command, ...rest) {
     // INFO is the watch over Redis, and HELLO a connection that begins: both come at any time, as does a check.
     const { commandTimeout, lazyConnect } = this.options;
     if (commandTimeout === undefined || lazyConnect || ['info', 'hello'].includes(command.name))
       return send.call(this, command, ...rest);
-    count += 1;
-    const now = count === Number(at);
+    // A script that Redis does not know yet follows whole: both are one command.
+    const isWhole = command.name === 'eval';
+    if (!isWhole) count += 1;
+    const now = isWhole ? isUnknown : count === Number(at);
+    if (isWhole) isUnknown = false;
     if (now && phase === 'before') process.kill(process.pid, 'SIGKILL');
     const answer = send.call(this, command, ...rest);
     const answered = (error?: Error) => {
-      // The same script follows whole.
-      if (error?.message.startsWith('NOSCRIPT')) count -= 1;
+      if (error?.message.startsWith('NOSCRIPT')) isUnknown = now;
       else if (now) process.kill(process.pid, 'SIGKILL');
     };
     void Promise.resolve(answer).then(() => answered(), answered);
