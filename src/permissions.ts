@@ -11,7 +11,10 @@ interface PermissionRow {
 const PERMISSIONS = {
   export: { usual: 'everyone', cant: 'start exports here, so nothing was started' },
   agent: { usual: 'everyone', cant: 'ask the docs agent here, so nothing was sent' },
-  digest: { usual: 'everyone', cant: 'set up digests or ask for them here, so nothing was done' },
+  digest: {
+    usual: 'everyone',
+    cant: 'set up digests here, ask for them or see the numbers of a page, so nothing was done',
+  },
   site: { like: 'agent', cant: 'build previews or update sites here, so nothing was started' },
   deploy: { like: 'admin', cant: 'deploy here, so nothing was sent' },
   admin: { cant: 'see this' },

@@ -56,7 +56,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: RolePa
   const { slack, slackPart, projects, docsDomain, names, isPublic, isMember, policy, log } = workspace;
   const { timing, now, monotonicMs, metrics, tracing, newRef } = parts;
   const { redis, queues, stores, wake, receivedMs, upSinceMs } = web;
-  const { runs, threads, people, audit, messages } = stores;
+  const { runs, threads, figures, people, audit, messages } = stores;
   const watched = { metrics, tracing, monotonicMs, log };
   const { links, replies: replyMode, context: backgroundMode, limits } = settings;
   const { receiver, connected } = await createReceiver(settings, workspace, parts);
@@ -69,6 +69,7 @@ async function createApp(workspace: Workspace, settings: Settings, parts: RolePa
   const intake = createIntake({
     runs,
     threads,
+    figures,
     isPublic,
     isMember,
     wake,

@@ -24,7 +24,7 @@ import { readDomain } from '../src/domain.ts';
 import { jobName, pullRequestButton, quoted } from '../src/jobs/agent/thread/phrases.ts';
 import { excerptOf, parseThreadText } from '../src/jobs/agent/thread-text.ts';
 import { pagesCsv } from '../src/jobs/digest/edition/files.ts';
-import { pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
+import { pageKey, pathText, queryText } from '../src/jobs/digest/edition/phrases.ts';
 import { scheduleNotes } from '../src/jobs/digest/schedule/view.ts';
 import { readRange } from '../src/jobs/digest/weeks.ts';
 import { isZone } from '../src/jobs/schedule/timetable.ts';
@@ -33,7 +33,7 @@ import { pullRequestName } from '../src/jobs/shared/wording-view.ts';
 import { createLog, scrub, withoutArgs } from '../src/runtime/log.ts';
 import { fillLinks, message } from '../src/slack/blocks.ts';
 import { formatDate, nameOf, noNames } from '../src/slack/markdown/inline.ts';
-import { findMentions, messageToMarkdown } from '../src/slack/markdown/message.ts';
+import { findLinks, findMentions, messageToMarkdown } from '../src/slack/markdown/message.ts';
 import { readReply } from '../src/slack/reply.ts';
 import { cut, cutBytes, cutShown, escapeText, singleLine, stripInvisible } from '../src/slack/text.ts';
 import { idOf } from '../src/store/keys.ts';
@@ -84,6 +84,8 @@ const readers: Record<string, Reader> = {
   'a digest': typedAfter(digestCommand),
   'a digest, a project': typedAfter(digestCommand, 'last week --project '),
   'a digest, list': typedAfter(digestCommand, 'list '),
+  'a digest, a page': typedAfter(digestCommand, 'page '),
+  pageKey,
   'a project of digests': (text) => {
     const projects = [aProject({ projectId: text })];
     expect(() => digestProjects(text, text, { projects })).toThrow(UserFacingError);
@@ -180,6 +182,7 @@ const readers: Record<string, Reader> = {
       ),
     ),
   findMentions: (text) => findMentions({ text }),
+  findLinks: (text) => findLinks({ text, ...richText(section(...elementsOf(text))) }),
   readReply: (text) => readReply(event({ text, thread_ts: text, user_team: text }), { team_id: text }, own),
   scrub: (text) => scrub(text, ['adm_5ecretKey0123', 'adm_5ecret']),
   withoutArgs: (text) => withoutArgs(JSON.stringify({ level: 30, msg: text, args: [text] })),

@@ -20,6 +20,7 @@ import { type Message, message } from '../slack/blocks.ts';
 import type { Mentions, Names } from '../slack/markdown/inline.ts';
 import type { Outbox } from '../slack/outbox.ts';
 import type { AuditLines } from '../store/audit.ts';
+import type { FiguresStore } from '../store/figures.ts';
 import { refusalOf } from '../store/redis/client.ts';
 import type { InboxEntry, RunRef } from '../store/run-scripts.ts';
 import type { AcceptOptions, Quota, RunBase, RunStore } from '../store/runs.ts';
@@ -92,6 +93,7 @@ export class UserFacingError extends Error {
 export interface IntakeParts extends ConversationReaders {
   runs: RunStore;
   threads: Pick<ThreadStore, 'isClosed'>;
+  figures: Pick<FiguresStore, 'pages'>;
   wake: Wake;
   /** From the receipt of a request until its writes are refused, and the maximum duration of a claim. */
   timeoutMs: number;
@@ -120,7 +122,8 @@ export const intakeAnswers = {
  * the run continues if it was written. Both are a `UserFacingError`.
  */
 export function createIntake(parts: IntakeParts) {
-  const { runs, threads, isPublic, isMember, wake, timeoutMs, claimMs, monotonicMs, metrics, log } = parts;
+  const { runs, threads, figures, isPublic, isMember, wake, timeoutMs, claimMs, monotonicMs, metrics, log } =
+    parts;
   const remainingMs = ({ receivedAtMs }: Caller) => receivedAtMs + timeoutMs - monotonicMs();
 
   /** `send` gets a deadline on Redis' own clock, so that a Redis that was frozen refuses a late write itself. */
@@ -185,8 +188,10 @@ export function createIntake(parts: IntakeParts) {
       write({ job, id }, request, (deadlineMs) => runs.appendToInbox(job, id, what, deadlineMs)),
 
     /** Reads in time from the stores: never a run by an id from a request, see `loadVisible`. */
-    read: <T>(request: Caller, load: (stores: Pick<IntakeParts, 'runs' | 'threads'>) => Promise<T>) =>
-      readInTime(load({ runs, threads }), request),
+    read: <T>(
+      request: Caller,
+      load: (stores: Pick<IntakeParts, 'runs' | 'threads' | 'figures'>) => Promise<T>,
+    ) => readInTime(load({ runs, threads, figures }), request),
 
     /** Loads a run by an id that we derived, or that our own write returned; never by one from a request. */
     loadKnown: <R extends RunBase>(runId: string, schema: z.ZodType<R>, request: Caller) =>

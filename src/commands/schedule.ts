@@ -24,26 +24,39 @@ export async function zoneOf({ user }: Caller, tools: CommandTools): Promise<str
   return zone !== undefined && isZone(zone) ? zone : 'UTC';
 }
 
-/** The values of choices in place of a day. */
-const DAILY = 'daily';
-const AFTER_UPDATES = 'updates';
+/** The choices in place of a weekday, by their values. */
+const OTHERS: Record<string, { label: string; timetable: Partial<Timetable>; hint?: string }> = {
+  daily: { label: 'Every day', timetable: {} },
+  updates: {
+    label: 'After each site update started in Slack',
+    timetable: { afterUpdates: true },
+    hint: 'After an update, an export starts at once, whatever the time.',
+  },
+  monthly: { label: 'Once a month, around the 1st', timetable: { monthly: true } },
+};
 
-/** Returns the fields of a timetable; without a time if it follows updates. Only some schedules may be daily, or follow updates. */
+/** What a person may choose as the day, in this order. */
+export type DayChoices = readonly ('weekdays' | 'daily' | 'updates' | 'monthly')[];
+
+const WEEKDAY_CHOICES = WEEKDAYS.map((label, index) => ({ label, value: String(index + 1) }));
+
+/** Returns the fields of a timetable; without a time if it follows updates. */
 export function timetableFields(
-  { weekday, time, zone, afterUpdates }: Timetable,
-  mayBeDaily = false,
-  mayFollow = false,
+  { weekday, time, zone, monthly, afterUpdates }: Timetable,
+  days: DayChoices,
 ): InputBlock[] {
-  const days = WEEKDAYS.map((label, index) => ({ label, value: String(index + 1) }));
-  if (mayBeDaily) days.unshift({ label: 'Every day', value: DAILY });
-  if (mayFollow) days.push({ label: 'After each site update started in Slack', value: AFTER_UPDATES });
+  const hints = days.flatMap((value) => OTHERS[value]?.hint ?? []);
+  const other = afterUpdates ? 'updates' : monthly ? 'monthly' : 'daily';
   return [
     choiceField({
       block: 'day',
       label: 'Day',
-      ...(mayFollow && { hint: 'After an update, an export starts at once, whatever the time.' }),
-      choices: days,
-      initial: afterUpdates ? AFTER_UPDATES : weekday === undefined ? DAILY : String(weekday),
+      ...(hints.length > 0 && { hint: hints.join(' ') }),
+      choices: days.flatMap((value) => {
+        const one = OTHERS[value];
+        return one ? [{ label: one.label, value }] : WEEKDAY_CHOICES;
+      }),
+      initial: weekday === undefined ? other : String(weekday),
     }),
     ...(afterUpdates
       ? []
@@ -63,14 +76,10 @@ export function timetableFields(
 export function readTimetable(
   { day, time, zone = '' }: Record<string, string | undefined>,
   problems: Record<string, string>,
-  mayBeDaily = false,
+  days: DayChoices,
 ): Timetable | undefined {
-  const others = new Map<string | undefined, Partial<Timetable>>([
-    [DAILY, {}],
-    [AFTER_UPDATES, { afterUpdates: true }],
-  ]);
-  const other = mayBeDaily ? others.get(day) : undefined;
-  const { data } = timetable.safeParse({ ...(other ?? { weekday: Number(day) }), time, zone });
+  const other = OTHERS[days.find((value) => value === day) ?? ''];
+  const { data } = timetable.safeParse({ ...(other?.timetable ?? { weekday: Number(day) }), time, zone });
   if (!isZone(zone)) problems.zone = 'Choose a time zone.';
   else if (data === undefined) problems.time = 'Choose a day and a time.';
   else return data;
@@ -113,9 +122,8 @@ export function scheduleCommands<Run extends Schedule>(feature: {
   views: ScheduleViews<Run>;
   /** The command that lists all. */
   list: string;
-  /** What is scheduled, such as "export", and what a channel has one of. */
+  /** What is scheduled, such as "export". */
   short: string;
-  one: string;
   /** How to find schedules that a list leaves out. */
   more: string;
   /** What the owner gets a message about. */
@@ -208,7 +216,7 @@ export function scheduleCommands<Run extends Schedule>(feature: {
         return message([["It's already paused."]], views.buttons(before, 'resume'));
       if (after === undefined || done === undefined) return views.changed(after ?? before);
       const [state, next] = done;
-      const subject = ` · the ${views.what} of ${cut(singleLine(after.site), 80)} in `;
+      const subject = ` · the ${views.what(after)} of ${cut(singleLine(after.site), 80)} in `;
       return message(
         [[{ bold: state }, subject, { channel: after.channel }], next],
         change === 'pause' ? views.buttons(after, 'resume', 'remove') : [],
@@ -243,7 +251,7 @@ export function scheduleCommands<Run extends Schedule>(feature: {
       const result = outcome === 'full' ? 'refused: too many schedules' : 'scheduled already';
       await tools.audit({ subject: wanted.site, result });
       if (outcome === 'full') return { kind: 'problems', problems: { channel: tooMany(quotas[0]?.max) } };
-      const text = `That channel already has a ${feature.one} of ${cut(singleLine(wanted.site), 40)}. Close this, type ${feature.list}, and choose [Change].`;
+      const text = `That channel already has a ${views.what(run)} of ${cut(singleLine(wanted.site), 40)}. Close this, type ${feature.list}, and choose [Change].`;
       return { kind: 'problems', problems: { channel: text } };
     },
 

@@ -211,6 +211,8 @@ const searches = z.object({
         .transform((page) => page || undefined),
     }),
   ),
+  /** All searches of the range, also those of terms that are not listed. */
+  totalSearches: optional(z.number()),
   nextCursor,
 });
 
@@ -385,6 +387,7 @@ export const OPERATIONS = {
       feedback: readableRows(
         z.object({ path: publicText(2000), thumbsUp: z.number(), thumbsDown: z.number() }),
       ),
+      hasMore: optional(z.boolean()),
     }),
   ),
   getAssistantConversations: get(

@@ -7,7 +7,7 @@ export const TASKS: readonly { task: string; command: `/${string}`; example: str
   { task: 'Export a site', command: '/docs-export', example: '/docs-export docs.acme.com' },
   { task: 'Ask the docs agent', command: '/docs-agent', example: '/docs-agent new Add a quickstart' },
   { task: 'Preview a branch', command: '/docs-site', example: '/docs-site preview main' },
-  { task: 'Set up a weekly digest', command: '/docs-digest', example: '/docs-digest create' },
+  { task: 'Set up a digest', command: '/docs-digest', example: '/docs-digest create' },
   { task: 'See the status', command: '/docs-status', example: '/docs-status' },
 ];
 

@@ -9,6 +9,7 @@ import { updateRestore } from './deployment/restore.ts';
 import { editionJob } from './digest/edition/job.ts';
 import { editionRestore } from './digest/edition/restore.ts';
 import { figuresJob } from './digest/figures/job.ts';
+import { rowJob } from './digest/row/job.ts';
 import { scheduleJob } from './digest/schedule/job.ts';
 import { digestScheduleRestore } from './digest/schedule/restore.ts';
 import type { JobContext } from './engine/context.ts';
@@ -66,6 +67,7 @@ export const jobs: readonly Job<WorkerContext>[] = [
   figuresJob,
   scheduleJob,
   editionJob,
+  rowJob,
   outboxJob,
   homeJob,
 ];

@@ -30,9 +30,9 @@ export const defaultTiming = {
   editsPerMinute: 40,
   /** Calls per minute of each method that reads conversations. */
   readsPerMinute: 40,
-  /** Weekly digests that are posted per minute. */
+  /** Digests of schedules that are posted per minute. */
   digestsPerMinute: 60,
-  /** How long a digest waits for the numbers to compare with. A weekly one also waits for its pages: one edit less. */
+  /** How long a digest waits for the numbers to compare with. One of a schedule also waits for its pages: one edit less. */
   digestWaitMs: 1 * minute,
   /** Gap between two edits of one message; Slack advises 3 s. */
   editGapMs: 3 * second,
@@ -107,6 +107,8 @@ export const retention = {
   runMs: 30 * 24 * hour,
   /** A pull request, after its end. */
   pullRequestMs: 60 * 24 * hour,
+  /** A row of a digest, after its end. */
+  rowMs: 24 * hour,
   /** Slack accepts a `response_url` for 30 minutes. */
   responseUrlMs: 30 * minute,
   /** Dedupe keys of events: longer than any repeat. */
@@ -122,10 +124,14 @@ export const retention = {
   homeOpenedMs: 30 * 24 * hour,
   /** The id of a person's direct message conversation never changes; still looked up once a day. */
   directMessageMs: 24 * hour,
-  /** Views of finished days: an alert compares with eight weeks before. */
-  dayFiguresMs: 9 * 7 * 24 * hour,
+  /** Views of finished days: an alert compares with eight weeks before, a monthly digest two months, up to two days late. */
+  dayFiguresMs: 10 * 7 * 24 * hour,
   /** Views of pages: the next weekly digest compares with them, up to two days late. */
   pageFiguresMs: 17 * 24 * hour,
+  /** Ids of what needed work: a digest counts for how many weeks that is so. */
+  gapsMs: 26 * 7 * 24 * hour,
+  /** A monthly digest, and the list of requests under it: until the next one, up to two days late. */
+  monthlyMs: 40 * 24 * hour,
   /** A feature that the platform or the workspace lacks is tried again a day later. */
   missingMs: 24 * hour,
   /** The same problem alerts admins at most this often. */

@@ -64,6 +64,8 @@ export const keys = {
   /** Hash of the views of a project's pages in a range of days: parts of the platform's list, by offset. */
   pageFigures: (teamId: string, project: string, range: string) =>
     `${PREFIX}:figures:pages:${teamId}:${project}:${range}`,
+  /** Hash of what needed work on a project, by the Monday of its week: ids alone. */
+  gaps: (teamId: string, project: string) => `${PREFIX}:figures:gaps:${teamId}:${project}`,
   /** Set of the runs that report results of requests to the agent under a digest. */
   digestAsks: (editionId: string) => `${PREFIX}:digest-asks:${editionId}`,
   /** A feature that the workspace or the platform lacks, until the next try. */

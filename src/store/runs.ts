@@ -106,7 +106,7 @@ export function createRunStore(redis: RedisClient) {
       JSON.stringify(run),
       expected,
       run.rev,
-      retention.runMs,
+      run.keptMs ?? retention.runMs,
       memberOf(run),
       run.claim === undefined ? 0 : claimMs,
       responseUrl,

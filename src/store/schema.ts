@@ -3,7 +3,7 @@ import { keys } from './keys.ts';
 import type { RedisClient } from './redis/client.ts';
 
 /** The schema of all stored data. `schema.test.ts` fails if a stored record changes and this number does not. */
-export const SCHEMA = '7';
+export const SCHEMA = '8';
 
 /** Writes the schema number if there is none yet. Throws `OperatorError` if the data have another one. */
 export async function checkSchema(redis: RedisClient): Promise<void> {

@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest';
 import { closeOpenWork } from '../../src/after-restore/main.ts';
 import { updateRun } from '../../src/jobs/deployment/record.ts';
-import { editionRun, rootKey } from '../../src/jobs/digest/edition/record.ts';
+import { editionRun, rootKey, scheduledId } from '../../src/jobs/digest/edition/record.ts';
 import { scheduleRun } from '../../src/jobs/digest/schedule/record.ts';
+import { lastPeriod } from '../../src/jobs/digest/weeks.ts';
 import { standingKey } from '../../src/jobs/export/view.ts';
 import { exportSchedule } from '../../src/jobs/export-schedule/record.ts';
 import { restores } from '../../src/jobs/index.ts';
@@ -37,12 +38,21 @@ test('digests that were collected or due are skipped; a posted one gets no furth
     ended: undefined,
   });
   const posted = anEdition({ id: 'posted', state: 'completing', ended: undefined });
-  await Promise.all([keep(collecting), keep(posted), keep(aSchedule())]);
-  expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 2 });
+  const monthly = aSchedule({ id: 'monthly', timetable: { monthly: true, time: '09:00', zone: 'UTC' } });
+  await Promise.all([collecting, posted, aSchedule(), monthly].map(keep));
+  expect(await closeOpenWork(redis.client)).toMatchObject({ skipped: 3 });
   expect(await runs().load('collecting', editionRun)).toBeUndefined();
   expect((await runs().load('posted', editionRun))?.sections).toEqual(['pages', 'readers']);
-  const schedule = await runs().load(aSchedule().id, scheduleRun);
-  expect(schedule?.nextAtMs).toBeGreaterThan(await runs().timeMs());
+  const schedules = await runs().loadAll([aSchedule().id, 'monthly'], scheduleRun);
+  expect(schedules).toHaveLength(2);
+  for (const schedule of schedules) {
+    expect(schedule.nextAtMs).toBeGreaterThan(await runs().timeMs());
+    // A person may have sent the next one by hand, and may send the last one now.
+    for (const atMs of [await runs().timeMs(), schedule.nextAtMs]) {
+      const id = scheduledId(schedule, lastPeriod(schedule.timetable, atMs).name);
+      expect(await isSearched(rootKey({ id }))).toBe(true);
+    }
+  }
   expect(await isSearched(rootKey(posted))).toBe(true);
 });
 

@@ -206,7 +206,7 @@ const answers: [Call, unknown, unknown?][] = [
       ],
       hasMore: true,
     },
-    { feedback: [{ path: '/a', thumbsUp: 1, thumbsDown: 4 }] },
+    { feedback: [{ path: '/a', thumbsUp: 1, thumbsDown: 4 }], hasMore: true },
   ],
   ['feedback', { feedback: [], hasMore: 'perhaps' }, { feedback: [] }],
   [
@@ -298,7 +298,7 @@ test.each(['ana@example.com', `${'x'.repeat(480)} ana.of.accounting@example.com`
     const api = clientOf(server.url);
     expect(await calls.views(api)).toMatchObject({ views: [{ path: '/a' }], leftOut: 2 });
     expect(await calls.searches(api)).toEqual({ searches: [] });
-    expect(await calls.feedback(api)).toEqual({ feedback: [] });
+    expect(await calls.feedback(api)).toEqual({ feedback: [], hasMore: false });
     const { conversations } = await calls.conversations(api);
     expect(conversations).toEqual([{ resolutionStatus: 'unanswered' }]);
   },

@@ -6,6 +6,7 @@ import { delays, troubles } from './states/agent/troubles.ts';
 import { deploymentStates } from './states/deployment.ts';
 import { askStates, digestModalStates } from './states/digest/asks.ts';
 import { answerStates, editionStates } from './states/digest/editions.ts';
+import { pageStates } from './states/digest/pages.ts';
 import { alertStates, scheduleStates } from './states/digest/schedules.ts';
 import { exportStates } from './states/export.ts';
 import { exportScheduleStates } from './states/export-schedule.ts';
@@ -30,6 +31,7 @@ export const states: readonly GalleryState[] = [
     ...answerStates,
     ...askStates,
     ...digestModalStates,
+    ...pageStates,
   ],
   ...workspaceStates,
 ];

@@ -9,7 +9,7 @@ const { FAULT_SEED, FAULT_RUNS = '300' } = process.env;
 const seeds = FAULT_SEED
   ? [Number(FAULT_SEED)]
   : Array.from({ length: Number(FAULT_RUNS) }, (_, index) => index + 1);
-const timeout = 120_000 + 500 * seeds.length;
+const timeout = 120_000 + 1500 * seeds.length;
 
 const server = redisForTests();
 const clock = { ms: 0 };

@@ -127,7 +127,7 @@ describe('digests that only some people may set up', () => {
 
   test('are refused to others, with whom to ask', async () => {
     expect(scene.told(await scene.asks('/docs-digest create'))).toBe(
-      "You can't set up digests or ask for them here, so nothing was done. Ask @ben.",
+      "You can't set up digests here, ask for them or see the numbers of a page, so nothing was done. Ask @ben.",
     );
     const created = await creates({}, { who: 'ben' });
     await expect(scene.person('ana').clicks(created, 'Remove')).rejects.toThrow('does not see');

@@ -1,5 +1,6 @@
 import { beforeEach, describe, expect, test } from 'vitest';
 import type { SentMessage } from '../../demo/slack/workspace.ts';
+import { daysText } from '../../src/jobs/digest/weeks.ts';
 import { agentsOn } from '../support/flows/agent-stage.ts';
 import { dayAfter, digestStage } from '../support/flows/digest-stage.ts';
 
@@ -77,7 +78,9 @@ describe('asking the docs agent under a digest', () => {
     const mentions = scene.slack.messages.filter(({ text }) => /<@U/.test(text));
     expect(mentions.map(({ threadTs }) => threadTs)).toEqual([job.ts]);
 
-    searched(next, [{ searchQuery: 'sso okta', hits: 12 }]);
+    // It is known also if others, with more hits, leave no row for it.
+    const others = Array.from({ length: 5 }, (_, n) => ({ searchQuery: `other ${n}`, hits: 30 }));
+    searched(next, [...others, { searchQuery: 'sso okta', hits: 12 }]);
     await toBerlin(1, '09:00');
     const later = await digest('2026', { has: ['Since last week', '.csv'] });
     expect(later).not.toBe(root);
@@ -85,6 +88,33 @@ describe('asking the docs agent under a digest', () => {
       /\nSince last week\n"sso okta" · acme\/docs#\d+ · searches without a click 41 → 12\n/,
     );
     expect(instructions()).toHaveLength(1);
+  });
+
+  test('a search that stays, or comes back, says so and counts for more, also in a preview', async () => {
+    const third = dayAfter(week, 14);
+    quiet(third);
+    reads('/quickstart', third, { human: 770, ai: 140 });
+    searched(next, [{ searchQuery: 'sso okta', hits: 12 }]);
+    searched(third, [
+      { searchQuery: 'sso okta', hits: 12 },
+      { searchQuery: 'webhook retry', hits: 30 },
+    ]);
+    const found = (root: SentMessage) => below(root)[0]?.match(/(?<=clicked · ).*/g);
+    await creates();
+    const daysOf = (from: string) => daysText({ from, to: dayAfter(from, 7) });
+    for (const [from, rows] of [
+      [week, ['"sso okta" 41 times', '"webhook retry" 18 times']],
+      [next, ['"sso okta" 12 times · 2nd week']],
+      [third, ['"sso okta" 12 times · 3rd week', '"webhook retry" 30 times · back after 1 week']],
+    ] as const) {
+      await toBerlin(1, '09:00');
+      expect(found(await digest(daysOf(from), { has: ['.csv'] }))).toEqual(rows);
+    }
+    await scene.asks('/docs-digest preview');
+    expect(found(await digest(daysOf(third), { where: '@ana', has: ['Top pages'] }))).toEqual([
+      '"sso okta" 12 times · 3rd week',
+      '"webhook retry" 30 times · back after 1 week',
+    ]);
   });
 
   test('under the tables, any page: one from the list, or one that is typed', async () => {

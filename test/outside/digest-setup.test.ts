@@ -80,14 +80,14 @@ describe('setting up a weekly digest', () => {
     const { errors } = await person('ben').submits({ Channel: '#docs' });
     expect(errors).toEqual({
       channel:
-        'That channel already has a digest of docs.acme.com. Close this, type /docs-digest list, and choose [Change].',
+        'That channel already has a weekly digest of docs.acme.com. Close this, type /docs-digest list, and choose [Change].',
     });
     expect(roots()).toHaveLength(1);
   });
 
   test('guests and strangers may have none', async () => {
     expect(told(await asks('/docs-digest create', { who: 'gus' }))).toBe(
-      "You can't set up digests or ask for them here, so nothing was done. Ask a full member of this workspace.",
+      "You can't set up digests here, ask for them or see the numbers of a page, so nothing was done. Ask a full member of this workspace.",
     );
     expect(told(await asks('/docs-digest last week', { who: 'sue' }))).toContain("You can't set up digests");
     expect(await scene.audit()).toEqual([

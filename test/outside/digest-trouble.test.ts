@@ -244,7 +244,7 @@ describe('a digest that was missed while nothing ran', () => {
     await world.jumpTo(world.now() + 2 * DAY_MS + HOUR_MS);
     await world.startBot(bot);
     expect(read(await post('Skipped', '@ana'))).toBe(
-      "➖ Skipped a digest of docs.acme.com in #docs, because I couldn't post it within two days:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on schedule. For an earlier week, type /docs-digest <range> there.",
+      "➖ Skipped a digest of docs.acme.com in #docs, because I couldn't post it within two days:\n14–20 Sep 2026 (Mon–Sun, UTC), due 2026-09-21 07:00 UTC\nThe next one comes on schedule. [Run now] posts that of 14–20 Sep 2026.\n[Run now]",
     );
     await toBerlin(1, '09:00');
     await digest('21–27 Sep 2026', { has: ['.csv'] });

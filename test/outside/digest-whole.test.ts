@@ -86,11 +86,13 @@ describe('a weekly digest', () => {
     const [pages = '', file] = below(root);
     expect(pages.split('\n')).toEqual([
       '5 things need work on docs.acme.com',
-      'Thumbs down · /guides/sso · 9 down, 2 up',
       'Searched, nothing clicked · "sso okta" 41 times',
       'Searched, nothing clicked · "webhook retry" 18 times',
-      'Unanswered · 16 of 100 questions to the assistant (16%, was 12%) · most often about Authentication',
-      'Falling · /guides/sso · people 420 → 210, ▼ 50%',
+      'Unanswered · Authentication · 16 of 100 questions',
+      'Thumbs down · /guides/sso · 9 down, 2 up',
+      'Unanswered in all: 16 of 100 questions to the assistant (16%, was 12%)',
+      'Falling',
+      '/guides/sso · people 420 → 210, ▼ 50%',
       'Top pages of docs.acme.com',
       'Page | People | AI | Total | Change',
       '/guides/webhooks | 350 | 560 | 910 | ▲ 86%',

@@ -242,7 +242,7 @@ describe('a scheduled export', () => {
       Channel: '#docs',
       'Time zone': 'UTC',
     });
-    expect(JSON.stringify(again.errors)).toContain('already has a schedule of docs.acme.com');
+    expect(JSON.stringify(again.errors)).toContain('already has a scheduled export of docs.acme.com');
     await person('ana').closes();
     await person('ben').clicks(messageWith('Not exported yet'), 'Change');
     const wrong = await person('ben').submits({

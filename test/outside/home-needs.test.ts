@@ -67,7 +67,7 @@ describe('beginning on Home', () => {
   test('a digest is set up by the same modal as by its command', async () => {
     await opensHome('ana');
     await clicksHome('ana', 'Set up a digest');
-    expect(modal('ana')).toMatch(/^Set up a weekly digest\n/);
+    expect(modal('ana')).toMatch(/^Set up a digest\n/);
     await person('ana').closes();
   });
 

@@ -2,6 +2,7 @@ import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterAll, afterEach, describe, expect, test, vi } from 'vitest';
 import { createStandInGitHost } from '../../demo/git-host/git-host.ts';
+import { daysText } from '../../src/jobs/digest/weeks.ts';
 import { agentsOn, type Followed } from '../support/flows/agent-stage.ts';
 import { dayAfter, digestsOn, SUNDAY_MS } from '../support/flows/digest-stage.ts';
 import { type Stage, type StageOptions, stage } from '../support/flows/stage.ts';
@@ -286,10 +287,12 @@ describe('without a Git host', () => {
 });
 
 describe('a digest', async () => {
-  const { scene, agents, opens, passes, says } = await hostStage({
+  const { scene, agents, host, url, opens, passes, says } = await hostStage({
+    settings: 'limits: { analyticsPerHour: 10000 }',
     stage: { startMs: SUNDAY_MS, platform: { pages: 0, analyticsPerHour: 100_000 } },
   });
-  const { toSunday, quiet, creates, toBerlin, digest, below, settled } = digestsOn(scene);
+  const { toSunday, quiet, searched, creates, toBerlin, digest, below, asksAgent, settled } =
+    digestsOn(scene);
   afterEach(settled);
 
   test('counts what waits for a review, in its channel', async () => {
@@ -307,6 +310,50 @@ describe('a digest', async () => {
       'the line',
     );
     expect(agents.read(opened.card)).toContain(' · open\n');
+  });
+
+  test('says two whole weeks after a merge what readers do since', async () => {
+    const week = await toSunday();
+    /** Searches without a click in the weeks before, in that of the merge, and in those after it. */
+    const daysOf = (place: number) =>
+      daysText({ from: dayAfter(week, 7 * place), to: dayAfter(week, 7 * place + 7) });
+    // The digest chose it by its fifth week, so that one proves nothing.
+    const hitsOf = [41, 40, 42, 41, 66, 30, 8, 4];
+    const weeks = hitsOf.map((hits, n) => ({ from: dayAfter(week, 7 * (n - 4)), hits }));
+    for (const { from, hits } of weeks) {
+      quiet(from);
+      const api = { searchQuery: 'api key', hits: 400, clicks: 300, topClickedPage: '/api' };
+      searched(from, [{ searchQuery: 'sso okta', hits }, api]);
+    }
+    await creates();
+    const seed = { repository: `${url}/acme/docs`, prLink: null };
+    const { card, jobId } = await agents.follows({ seed });
+    await toBerlin(1, '09:00');
+    const root = await digest(daysOf(0), { has: ['sso okta'] });
+    await asksAgent('ana', root, 'searches');
+    await scene.person('ana').submits({ Job: 'acme/docs @ agent/quickstart · Ready' });
+    await agents.sent(1);
+    agents.finish(jobId, 'new_pr');
+    await agents.untilBelow(root, 'Pull request · ');
+    const pull = await scene.slack.until(() => host.pulls[0]);
+    const name = `acme/docs#${pull.number}`;
+    await agents.untilBelow(card, 'Pull request · ');
+    host.merge(pull);
+    await passes(5 * MINUTE_MS);
+    await agents.untilBelow(card, `✅ Merged · ${name}`);
+    const merged = `${Number(dayAfter(week, 7).slice(8))} `;
+    const line = `"sso okta" without a click 41 → 6 a week`;
+    for (const place of [1, 2, 3]) {
+      await toBerlin(1, '09:00');
+      await digest(daysOf(place), {});
+      // Its row lets the digest's own requests go first.
+      await passes(11 * MINUTE_MS);
+      const later = await digest(daysOf(place), { has: [place === 3 ? line : '.csv'] });
+      await settled();
+      const since = below(later).filter((text) => text.startsWith(`Since ${name} (merged ${merged}`));
+      expect(since).toHaveLength(place === 3 ? 1 : 0);
+      expect(below(later).join('\n')).not.toMatch(/because|helped/);
+    }
   });
 });
 

@@ -5,12 +5,12 @@ import {
   isComplete,
   newEdition,
   permalinkOf,
-  weeklyId,
+  scheduledId,
 } from '../../jobs/digest/edition/record.ts';
 import { answerMessage, notFinalMessage } from '../../jobs/digest/edition/reply-view.ts';
 import { SECTIONS } from '../../jobs/digest/model.ts';
-import { post, type ScheduleRun } from '../../jobs/digest/schedule/record.ts';
-import { finalAtMs, lastCompleteWeek, readRange } from '../../jobs/digest/weeks.ts';
+import { periodAt, post, type ScheduleRun } from '../../jobs/digest/schedule/record.ts';
+import { finalAtMs, readRange } from '../../jobs/digest/weeks.ts';
 import { conversationOf, requestRunId } from '../../jobs/shared/origin.ts';
 import { chooseProjectMessage, unknownProjectText } from '../../jobs/shared/wording-view.ts';
 import { type Project, resolveProject } from '../../projects.ts';
@@ -24,6 +24,7 @@ import { defineButton, type Registry } from '../registry.ts';
 import { zoneOf } from '../schedule.ts';
 import { askAgentButton, askModals } from './ask.ts';
 import { createModalView, digestSchedules, openChangeModal, scheduleModal, siteOf } from './modal.ts';
+import { pageNumbers, pageShortcut } from './page.ts';
 
 const flags = { project: projectFlag };
 
@@ -53,15 +54,28 @@ export const digestCommand = defineCommand({
   name: '/docs-digest',
   may: 'digest',
   subcommands: [
-    withProject('create', 'Set up a weekly digest', create),
+    withProject('create', 'Set up a weekly or monthly digest', create),
     withProject('list', 'List and change scheduled digests', async (project, caller, tools) =>
       digestSchedules.list(await findSchedules(project, caller, tools), caller),
     ),
-    ofSchedule('preview', "Preview the channel's digest of last week, for you alone", sendPreview),
-    ofSchedule('run', "Post the channel's digest of last week now", sendNow),
+    ofSchedule(
+      'preview',
+      "Preview the channel's digest of the last week or month, for you alone",
+      sendPreview,
+    ),
+    ofSchedule('run', "Post the channel's digest of the last week or month now", sendNow),
     ofSchedule('pause', "Pause the channel's digest", actions.pause),
     ofSchedule('resume', "Resume the channel's digest", actions.resume),
     ofSchedule('remove', "Remove the channel's digest", actions.askRemove),
+    subcommand({
+      verb: 'page',
+      args: { page: optional('token', '<path or address>') },
+      flags,
+      summary: 'Show the numbers of one page, to you alone',
+      example: '/docs-digest page /guides/sso',
+      run: async ({ page, project }, caller, tools) =>
+        page === undefined ? helpMessage(digestCommand) : showPage(page, project, caller, tools),
+    }),
     subcommand({
       args: { range: optional('text', '<range>') },
       flags,
@@ -72,6 +86,15 @@ export const digestCommand = defineCommand({
     }),
   ],
 });
+
+/** Answers about a typed page: an address says its project, of a path the person may have to. */
+async function showPage(typed: string, named: string | undefined, caller: Caller, tools: CommandTools) {
+  const { id } = caller.channel;
+  if (typed.startsWith('/'))
+    return pageNumbers([typed], [soleProject(named, id, `page ${typed}`, tools)], true, caller, tools);
+  const projects = named === undefined ? agentProjects(tools.projects) : digestProjects(named, id, tools);
+  return pageNumbers([/^https?:/i.test(typed) ? typed : `https://${typed}`], projects, true, caller, tools);
+}
 
 /** Opens the modal for a new schedule; if only one project is possible, it is preselected. */
 async function create(named: string | undefined, caller: Caller, tools: CommandTools) {
@@ -101,37 +124,49 @@ export function digestProjects(
   throw new UserFacingError(message([unknownProjectText(named ?? '', resolved.known)]));
 }
 
+/** Returns the only possible project. Rejects with `UserFacingError` if the person has to choose; `typed` is their command. */
+function soleProject(
+  named: string | undefined,
+  channel: string,
+  typed: string,
+  tools: CommandTools,
+): Project {
+  const projects = digestProjects(named, channel, tools);
+  const [project, ...others] = projects;
+  if (project !== undefined && others.length === 0) return project;
+  const names = projects.map(({ name }) => name);
+  const reply = chooseProjectMessage('Which project', names, `/docs-digest ${cut(singleLine(typed), 60)}`);
+  throw new UserFacingError(reply, names);
+}
+
 /** Maximum pending digests that one person requested; each costs up to 20 of the hour's requests. */
 const MAX_ASKED = 2;
 
-/** Makes the schedule post the digest of the last complete week now, unless that week is posted already. */
+/** Makes the schedule post the digest of its last complete week or month now, unless that is posted already. */
 async function sendNow(schedule: ScheduleRun, caller: Caller, tools: CommandTools): Promise<Message> {
   const { id, channel, site } = schedule;
   const nowMs = tools.now();
-  const week = lastCompleteWeek(nowMs);
-  const finalMs = finalAtMs(week.range);
-  if (nowMs < finalMs) return notFinalMessage(week, finalMs);
-  const known = await tools.intake.loadKnown(weeklyId(schedule, week.name), editionRun, caller);
-  if (known !== undefined && isComplete(known))
+  const period = periodAt(schedule, nowMs);
+  const finalMs = finalAtMs(period.range);
+  if (nowMs < finalMs) return notFinalMessage(period, finalMs);
+  const known = await tools.intake.loadKnown(scheduledId(schedule, period.name), editionRun, caller);
+  if (known !== undefined && isComplete(known, nowMs))
     return answerMessage('postedAlready', known, await permalinkOf(known, tools.outbox, tools.workspaceUrl));
   // The schedule's next step accepts the digest. Its result is reported to all who sent it.
   const sent = (latest: ScheduleRun) => {
     const { posting } = latest;
-    const isKnown = posting && lastCompleteWeek(posting.dueAtMs).name === week.name;
+    const isKnown = posting && periodAt(latest, posting.dueAtMs).name === period.name;
     const { dueAtMs, sentBy = [] } = isKnown ? posting : { dueAtMs: nowMs };
     return post(latest, { dueAtMs, sentBy: [...new Set([...sentBy, caller.user.id])] }, nowMs);
   };
-  await digestSchedules.save(id, caller, tools, sent, `sent now: ${week.name}`, caller.responseUrl);
-  return answerMessage('onItsWay', { site, channel, range: week.range });
+  await digestSchedules.save(id, caller, tools, sent, `sent now: ${period.name}`, caller.responseUrl);
+  return answerMessage('onItsWay', { site, channel, range: period.range });
 }
 
-/** Sends the schedule's digest of the last complete week to this person only. */
-async function sendPreview(
-  { project, site, channel, sections }: ScheduleRun,
-  caller: Caller,
-  tools: CommandTools,
-): Promise<Message> {
-  const { range } = lastCompleteWeek(tools.now());
+/** Sends the schedule's digest of its last complete week or month to this person only. */
+async function sendPreview(schedule: ScheduleRun, caller: Caller, tools: CommandTools): Promise<Message> {
+  const { project, site, channel, sections } = schedule;
+  const { range } = periodAt(schedule, tools.now());
   const wanted = { project, site, channel, range, sections };
   await acceptAsked({ ...wanted, kind: 'preview', inDirectMessage: true }, caller, tools);
   return answerMessage('preview', { site, range });
@@ -143,13 +178,7 @@ async function sendRange(typed: string, named: string | undefined, caller: Calle
   if ('problem' in read)
     return message([[read.problem], [{ code: '/docs-digest help' }, ' lists all commands.']]);
   const { channel, joinable } = conversationOf(caller.channel);
-  const projects = digestProjects(named, channel, tools);
-  const [project, ...others] = projects;
-  if (project === undefined || others.length > 0) {
-    const names = projects.map(({ name }) => name);
-    const reply = chooseProjectMessage('Which project', names, `/docs-digest ${cut(singleLine(typed), 60)}`);
-    throw new UserFacingError(reply, names);
-  }
+  const project = soleProject(named, channel, typed, tools);
   const { range, today } = read;
   const site = siteOf(project, tools);
   const wanted = { project: project.name, site, channel, range, today, sections: [...SECTIONS] };
@@ -189,4 +218,5 @@ export const digestCommands = {
   buttons: [setUpButton, ...digestSchedules.buttons('digest', digestActions, actions), askAgentButton],
   urlActions: [digestActions.openThread],
   modals: [scheduleModal, ...askModals],
+  shortcuts: [pageShortcut],
 } satisfies Partial<Registry>;

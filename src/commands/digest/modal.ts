@@ -1,9 +1,9 @@
 import type { InputBlock, ModalView } from '@slack/types';
 import { z } from 'zod';
 import { SECTIONS, type Section } from '../../jobs/digest/model.ts';
-import { type ScheduleRun, scheduleKind } from '../../jobs/digest/schedule/record.ts';
+import { periodAt, type ScheduleRun, scheduleKind } from '../../jobs/digest/schedule/record.ts';
 import { changedMessage, scheduleNotes } from '../../jobs/digest/schedule/view.ts';
-import { earliestSafe, lastCompleteWeek } from '../../jobs/digest/weeks.ts';
+import { earliestSafe } from '../../jobs/digest/weeks.ts';
 import { changeTimetable } from '../../jobs/schedule/record.ts';
 import { timetableText } from '../../jobs/schedule/timetable.ts';
 import { defaultDomain, type Project, projectsWithId } from '../../projects.ts';
@@ -15,6 +15,7 @@ import type { Caller, CommandTools } from '../intake.ts';
 import { defineModal, type ModalValues, type SubmitResult } from '../registry.ts';
 import {
   CANNOT_SEE,
+  type DayChoices,
   mayUse,
   placeField,
   readTimetable,
@@ -27,7 +28,6 @@ export const digestSchedules = scheduleCommands<ScheduleRun>({
   views: scheduleNotes,
   list: '/docs-digest list',
   short: 'digest',
-  one: 'digest',
   more: 'name the project to find them',
   trouble: "a digest can't be posted",
 });
@@ -61,17 +61,20 @@ export function createModalView(
   const known = projectsWithId(tools.projects);
   const usual = { weekday: 1, time: '09:00', zone };
   return formView({
-    title: 'Set up a weekly digest',
+    title: 'Set up a digest',
     submit: 'Set up',
     callback: CALLBACK_ID,
     fields: [
       ...projectFields(known, project?.name),
       placeField(caller, "I'll post a short hello to check that I can."),
-      ...commonFields({
-        timetable: earliestSafe(usual, tools.now()) ?? usual,
-        sections: [...SECTIONS],
-        alerts: false,
-      }),
+      ...commonFields(
+        {
+          timetable: earliestSafe(usual, tools.now()) ?? usual,
+          sections: [...SECTIONS],
+          alerts: false,
+        },
+        DAYS,
+      ),
     ],
   });
 }
@@ -83,7 +86,8 @@ export const changeModalView = (schedule: ScheduleRun): ModalView =>
     submit: 'Change',
     callback: CALLBACK_ID,
     intro: message([[{ bold: cut(singleLine(schedule.site), 80) }, ' in ', { channel: schedule.channel }]]),
-    fields: commonFields(schedule),
+    // A weekly one stays weekly, so that a channel has at most one of each kind.
+    fields: commonFields(schedule, [schedule.timetable.monthly ? 'monthly' : 'weekdays']),
   });
 
 type Settings = Pick<ScheduleRun, 'timetable' | 'sections' | 'alerts'>;
@@ -95,15 +99,20 @@ const changeAbout = z.object({ schedule: z.string() });
 export const openChangeModal = async (schedule: ScheduleRun, caller: Caller, tools: CommandTools) =>
   tools.openModal(caller, changeModalView(schedule), { schedule: schedule.id });
 
-function commonFields({ timetable, sections, alerts }: Settings): InputBlock[] {
+const DAYS: DayChoices = ['weekdays', 'monthly'];
+
+function commonFields({ timetable, sections, alerts }: Settings, days: DayChoices): InputBlock[] {
   return [
-    ...timetableFields(timetable),
+    ...timetableFields(timetable, days),
     checkboxField({
       block: 'sections',
       label: 'Also include',
       choices: [
         ...(['readers', 'pages'] as const).map((value) => ({ label: sectionLabels[value], value })),
-        { label: 'A post about each unusual day', value: UNUSUAL_DAYS },
+        // Only a weekly digest has these.
+        ...(days.includes('weekdays')
+          ? [{ label: 'A post about each unusual day', value: UNUSUAL_DAYS }]
+          : []),
         { label: sectionLabels.csv, value: 'csv' },
       ],
       initial: [...sections, ...(alerts ? [UNUSUAL_DAYS] : [])],
@@ -120,7 +129,9 @@ export const scheduleModal = defineModal({
     const problems: Record<string, string> = {};
     const timetable = readSafeTimetable(values, tools.now(), problems);
     const sections = SECTIONS.filter((section) => ticked.includes(section));
-    const choices = timetable && { timetable, sections, alerts: ticked.includes(UNUSUAL_DAYS) };
+    const alerts = ticked.includes(UNUSUAL_DAYS);
+    if (alerts && timetable?.monthly) problems.sections = 'Choose a day: unusual days need a weekly digest.';
+    const choices = timetable && !problems.sections ? { timetable, sections, alerts } : undefined;
     if (about !== undefined)
       return choices ? change(about.schedule, choices, caller, tools) : { kind: 'problems', problems };
     const { project: named, channel = '' } = values;
@@ -136,10 +147,11 @@ export const scheduleModal = defineModal({
   },
 });
 
-/** Returns the chosen timetable unless the week is not over then, or adds the problem with it. */
+/** Returns the chosen timetable unless a week has not ended then, or adds the problem with it. */
 function readSafeTimetable(values: ModalValues, nowMs: number, problems: Record<string, string>) {
-  const timetable = readTimetable(values, problems);
-  const safe = timetable && earliestSafe(timetable, nowMs);
+  const timetable = readTimetable(values, problems, DAYS);
+  // A monthly time comes after the month is final.
+  const safe = timetable?.monthly ? undefined : timetable && earliestSafe(timetable, nowMs);
   if (safe === undefined) return timetable;
   problems.time = `The week ends on Monday at 00:00 UTC, and its numbers are final an hour later. Earliest: ${timetableText(safe)}.`;
   return undefined;
@@ -155,15 +167,18 @@ async function change(
     id,
     caller,
     tools,
-    (latest: ScheduleRun) => ({
-      ...changeTimetable(latest, chosen.timetable, tools.now()),
-      ...chosen,
-      alert: chosen.alerts ? latest.alert : undefined,
-    }),
+    (latest: ScheduleRun) =>
+      latest.timetable.monthly === chosen.timetable.monthly
+        ? {
+            ...changeTimetable(latest, chosen.timetable, tools.now()),
+            ...chosen,
+            alert: chosen.alerts ? latest.alert : undefined,
+          }
+        : undefined,
     'changed',
   );
-  // The digest of this week was next, and now that of a later week is.
-  const week = lastCompleteWeek(before.nextAtMs);
-  const isLeftOut = after.state === 'active' && lastCompleteWeek(after.nextAtMs).name > week.name;
-  return { kind: 'closed', answer: changedMessage(after, isLeftOut ? week : undefined) };
+  // The digest of this week or month was next, and now a later one is.
+  const period = periodAt(before, before.nextAtMs);
+  const isLeftOut = after.state === 'active' && periodAt(after, after.nextAtMs).name > period.name;
+  return { kind: 'closed', answer: changedMessage(after, isLeftOut ? period : undefined) };
 }

@@ -23,6 +23,7 @@ import type { Caller, CommandTools } from '../intake.ts';
 import { defineButton, type Modal, type SubmitResult } from '../registry.ts';
 import {
   CANNOT_SEE,
+  type DayChoices,
   mayUse,
   placeField,
   type RunSchedule,
@@ -39,13 +40,14 @@ const schedules = scheduleCommands<ExportSchedule>({
   views: exportScheduleViews,
   list: '/docs-export schedule list',
   short: 'export',
-  one: 'schedule',
   more: 'their channels list them first',
   trouble: 'an export fails',
   limit: 'exportSchedulesPerPerson',
 });
 
 const CALLBACK_ID = 'export.schedule';
+
+const DAYS: DayChoices = ['daily', 'weekdays', 'updates'];
 
 type Settings = Pick<ExportSchedule, 'timetable' | 'version' | 'paths' | 'deployments'>;
 
@@ -67,7 +69,7 @@ function settingFields(
     })),
   );
   return [
-    ...timetableFields(timetable, true, projectsWithId(known).length > 0),
+    ...timetableFields(timetable, projectsWithId(known).length > 0 ? DAYS : DAYS.slice(0, 2)),
     ...(choices.length === 0
       ? []
       : [
@@ -158,7 +160,7 @@ export const exportScheduleModal: Modal = {
     if (!known && !(await mayUse(channel, caller, tools))) problems.channel = CANNOT_SEE;
     const { time, zone } = known?.timetable ?? {};
     // A form without a time is about updates of the site; if the person chooses a day there, the last time counts.
-    const timetable = readTimetable({ time, zone, ...values }, problems, true);
+    const timetable = readTimetable({ time, zone, ...values }, problems, DAYS);
     const site = known && { domain: known.site, project: known.project };
     const isPrivate = known?.privately ?? !caller.user.fullMember;
     // The first export shows whether the platform knows the domain.

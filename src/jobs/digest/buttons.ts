@@ -17,7 +17,7 @@ export const digestActions = {
 } as const;
 
 /** Subjects for the agent: any page of the tables, or the entries of one line. */
-export const ASK_ABOUT = ['pages', 'searches', 'thumbs', 'questions'] as const;
+export const ASK_ABOUT = ['pages', 'searches', 'thumbs', 'questions', 'since'] as const;
 
 /** The value of [Ask the agent]: with the id of the entry that the button stands below, or for any page of the tables. */
 export const askButton = z.object({

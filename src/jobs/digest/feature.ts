@@ -1,4 +1,5 @@
 import { type Project, projectsWithId } from '../../projects.ts';
+import { upperFirst } from '../../slack/text.ts';
 import { scheduleFeature } from '../schedule/feature.ts';
 import type { Feature } from '../shared/feature.ts';
 import { hourlyLimit } from '../shared/wording-view.ts';
@@ -16,7 +17,7 @@ export const digestFeature: Feature = {
     views: scheduleNotes,
     title: 'Scheduled',
     statusTitle: 'Schedules',
-    label: 'Weekly digest',
+    label: (run) => upperFirst(scheduleNotes.what(run)),
     needs: scheduleNeeds,
     isUsual: true,
   }),
@@ -29,7 +30,7 @@ export const digestFeature: Feature = {
 
   begin: {
     button: setUpButton,
-    how: 'Set up a digest: a weekly post on how people and AI read your docs.',
+    how: 'Set up a digest: a weekly or monthly post on how people and AI read your docs.',
   },
 
   /** Projects of one organization, or with one key, share a limit. */

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { UNANSWERED } from './buttons.ts';
 
 /** Views by people and by AI, of a page, a day or a site. Whole numbers. */
 export const counts = z.object({ human: z.number(), ai: z.number() });
@@ -17,6 +18,8 @@ export type PageCounts = z.infer<typeof pageCounts>;
 const pageChange = pageCounts.extend({ before: counts });
 export type PageChange = z.infer<typeof pageChange>;
 
+export const biggestChange = z.object({ page: pageChange, by: z.enum(['human', 'ai']) });
+
 /** The page figures of a digest; lists are short, the most important entry first. */
 export const pageFigures = z.object({
   /** Pages with at least one view, and the sum of their views. */
@@ -26,7 +29,7 @@ export const pageFigures = z.object({
   sumBefore: counts.optional(),
   top: z.array(pageChange),
   /** The largest change of one page, by people or by AI. */
-  biggest: z.object({ page: pageChange, by: z.enum(['human', 'ai']) }).optional(),
+  biggest: biggestChange.optional(),
   /** By people, and by AI, which may move the opposite way. */
   rising: z.array(pageChange),
   falling: z.array(pageChange),
@@ -39,18 +42,27 @@ export const pageFigures = z.object({
 });
 export type PageFigures = z.infer<typeof pageFigures>;
 
+/** How many questions to the assistant were asked, and left without an answer. */
+export const asked = z.object({ asked: z.number(), unanswered: z.number() });
+
 /** The readers' figures. A part without numbers from the platform is missing. */
 export const readerFigures = z.object({
-  /** The most frequent searches whose results nobody clicked, at most `MAX_LISTED`. */
+  /** The most frequent searches whose results nobody clicked; in a digest, those it shows. */
   searches: z.array(z.object({ query: z.string(), hits: z.number() })).optional(),
   /** Pages with thumbs, as many as the platform lists, those with more down than up first. */
   thumbs: z.array(z.object({ path: z.string(), up: z.number(), down: z.number() })).optional(),
-  /** Questions to the assistant. */
+  /** Questions to the assistant; `topics` are their categories with unanswered ones, the most unanswered first. */
   questions: z
-    .object({ asked: z.number(), unanswered: z.number(), category: z.string().optional() })
+    .object({
+      ...asked.shape,
+      category: z.string().optional(),
+      topics: z.array(asked.extend({ name: z.string() })).optional(),
+    })
     .optional(),
   /** Approximate visitors, people and AI together without duplicates. */
   visitors: z.object({ total: z.number() }).optional(),
+  /** Lists that may lack what they should have: the platform has more, or reading stopped before the end. */
+  cut: z.partialRecord(z.enum(['searches', 'thumbs', 'questions']), z.boolean().optional()).optional(),
 });
 export type ReaderFigures = z.infer<typeof readerFigures>;
 
@@ -74,8 +86,11 @@ export type Section = (typeof SECTIONS)[number];
 export const addCounts = (all: readonly Counts[]): Counts =>
   all.reduce((sum, { human, ai }) => ({ human: sum.human + human, ai: sum.ai + ai }), NONE);
 
-/** Entries of a list; no more search terms are kept. */
+/** Entries of a list. */
 export const MAX_LISTED = 5;
+
+/** Topics that are kept for the choice of those that are listed. */
+export const MAX_TOPICS = 20;
 
 /** Pages with thumbs, as many as the platform lists. */
 export const MAX_THUMBS = 100;
@@ -83,8 +98,26 @@ export const MAX_THUMBS = 100;
 const MIN_THUMBS = 3;
 
 /** Returns the pages with more thumbs down than up, if they have enough of them. */
-export const listedThumbs = ({ thumbs = [] }: ReaderFigures = {}) =>
-  thumbs.filter(({ up, down }) => down > up && up + down >= MIN_THUMBS).slice(0, MAX_LISTED);
+export const badThumbs = ({ thumbs = [] }: ReaderFigures = {}) =>
+  thumbs.filter(({ up, down }) => down > up && up + down >= MIN_THUMBS);
+
+export const listedThumbs = (readers?: ReaderFigures) => badThumbs(readers).slice(0, MAX_LISTED);
+
+const MAX_LISTED_TOPICS = 3;
+/** Fewer unanswered questions are no topic. */
+const MIN_UNANSWERED = 3;
+
+/** Returns the topics with enough unanswered questions. */
+export const openTopics = ({ questions }: ReaderFigures = {}) =>
+  (questions?.topics ?? []).filter(({ unanswered }) => unanswered >= MIN_UNANSWERED);
+
+export const listedTopics = (readers?: ReaderFigures) => openTopics(readers).slice(0, MAX_LISTED_TOPICS);
+
+/** Returns what a digest lists of the questions that have no answer. Without topics, they are one thing. */
+export function openQuestions(readers?: ReaderFigures) {
+  const [topics, all] = [listedTopics(readers), readers?.questions];
+  return topics.length === 0 && all?.unanswered ? [{ ...all, name: UNANSWERED }] : topics;
+}
 
 const MAX_TOP = 10;
 /** Entries of each of the four lists of rising and falling pages. */

@@ -1,9 +1,9 @@
 import { tryOr } from '../../runtime/try-or.ts';
-import type { Timetable } from '../schedule/timetable.ts';
+import { FINAL_AFTER_MS, type Timetable } from '../schedule/timetable.ts';
 import type { DayRange } from './model.ts';
 
-/** An ISO week in UTC, Monday to Sunday; `name` is `2026-W38`, with the ISO year of the week. */
-export interface Week {
+/** An ISO week in UTC, Monday to Sunday, named `2026-W38` by the ISO year of the week; or a month in UTC, named `2026-10`. */
+export interface Period {
   name: string;
   range: DayRange;
 }
@@ -15,9 +15,6 @@ const WEEKDAYS = ['Mon', 'Tue', 'Wed', 'Thu', 'Fri', 'Sat', 'Sun'];
 const MAX_DAYS = 92;
 /** With more days, each point of a chart is a week. */
 const MAX_DAILY_POINTS = 14;
-
-/** After the end of a day, the platform may still count its last views for this long. */
-export const FINAL_AFTER_MS = 3_600_000;
 
 const { PlainDate } = Temporal;
 
@@ -36,28 +33,60 @@ const lengthOf = ({ from, to }: DayRange): number =>
   PlainDate.from(from).until(to, { largestUnit: 'day' }).days;
 
 /** Returns the last ISO week that had ended in UTC at a moment: on Monday at 00:00 it is the week just over. */
-export function lastCompleteWeek(atMs: number): Week {
+export function lastCompleteWeek(atMs: number): Period {
   const today = dayAt(atMs);
-  const monday = today.subtract({ days: today.dayOfWeek - 1 + 7 });
-  return { name: weekNameAt(monday), range: rangeOf(monday, 7) };
+  return weekOf(today.subtract({ days: today.dayOfWeek - 1 + 7 }));
 }
+
+/** Returns the last period of a timetable that had ended in UTC at a moment: a week, or a month. */
+export function lastPeriod({ monthly }: Pick<Timetable, 'monthly'>, atMs: number): Period {
+  if (!monthly) return lastCompleteWeek(atMs);
+  const range = monthBefore(dayAt(atMs).with({ day: 1 }));
+  return { name: range.from.slice(0, 7), range };
+}
+
+const weekOf = (monday: Temporal.PlainDate): Period => ({
+  name: weekNameAt(monday),
+  range: rangeOf(monday, 7),
+});
 
 const weekNameAt = ({ yearOfWeek, weekOfYear }: Temporal.PlainDate) =>
   `${yearOfWeek}-W${String(weekOfYear).padStart(2, '0')}`;
 
-/** Returns the name of an ISO week; undefined for any other range. */
-export const weekNameOf = (range: DayRange): string | undefined =>
-  isWeek(range) ? weekNameAt(PlainDate.from(range.from)) : undefined;
+/** Returns the month before the one that begins on this day. */
+function monthBefore(first: Temporal.PlainDate): DayRange {
+  const from = first.subtract({ months: 1 });
+  return rangeOf(from, from.daysInMonth);
+}
+
+/** Returns the name of an ISO week or a month; undefined for any other range. */
+export function periodNameOf(range: DayRange): string | undefined {
+  if (isMonth(range)) return range.from.slice(0, 7);
+  return isWeek(range) ? weekNameAt(PlainDate.from(range.from)) : undefined;
+}
+
+/** Returns what a period with this name is. */
+export const unitOf = (name: string): 'week' | 'month' => (/^\d{4}-\d/.test(name) ? 'month' : 'week');
+
+/** Returns the ISO weeks that lie in a range as a whole, the earliest first. */
+export function weeksIn(range: DayRange): Period[] {
+  const days = daysOf(range).map((day) => PlainDate.from(day));
+  return days
+    .filter((day) => day.dayOfWeek === 1)
+    .map(weekOf)
+    .filter((week) => week.range.to <= range.to);
+}
 
 /** Returns the moment from which a range's views no longer change. */
 export const finalAtMs = ({ to }: Pick<DayRange, 'to'>): number =>
   Date.parse(`${to}T00:00:00Z`) + FINAL_AFTER_MS;
 
 /**
- * Returns the preceding range of the same length. For less than a week, it is the same weekdays a week before, since
- * weekends differ from other days.
+ * Returns the preceding range of the same length; the month before a month. For less than a week, it is the same weekdays
+ * a week before, since weekends differ from other days.
  */
-export function weekBefore(range: DayRange): DayRange {
+export function rangeBefore(range: DayRange): DayRange {
+  if (isMonth(range)) return monthBefore(PlainDate.from(range.from));
   const days = lengthOf(range);
   return rangeOf(PlainDate.from(range.from).subtract({ days: Math.max(days, 7) }), days);
 }
@@ -71,12 +100,26 @@ export function daysOf(range: DayRange): string[] {
 const isWeek = (range: DayRange): boolean =>
   lengthOf(range) === 7 && PlainDate.from(range.from).dayOfWeek === 1;
 
-/** Returns a range as people write it: "14–20 Sep 2026 (Mon–Sun, UTC)"; no weekdays unless it is an ISO week. */
+/** Returns the week after a week, or the month after a month. */
+export function rangeAfter(range: DayRange): DayRange {
+  const next = PlainDate.from(range.to);
+  return rangeOf(next, isMonth(range) ? next.daysInMonth : lengthOf(range));
+}
+
+const isMonth = ({ from, to }: DayRange): boolean => {
+  const first = PlainDate.from(from);
+  return first.day === 1 && first.add({ months: 1 }).equals(to);
+};
+
+/** Returns a range as people write it: "14–20 Sep 2026 (Mon–Sun, UTC)", "October 2026 (UTC)"; no weekdays unless it is an ISO week. */
 export const rangeText = (range: DayRange): string => `${daysText(range)} (${zoneText(range)})`;
 
-/** Returns only the days of a range: "14–20 Sep 2026". The zone has to stand elsewhere. */
-export const daysText = (range: DayRange): string =>
-  spanText(PlainDate.from(range.from), lastOf(range), true);
+/** Returns only the days of a range: "14–20 Sep 2026", "October 2026". The zone has to stand elsewhere. */
+export function daysText(range: DayRange): string {
+  const first = PlainDate.from(range.from);
+  if (!isMonth(range)) return spanText(first, lastOf(range), true);
+  return first.toLocaleString('en-US', { month: 'long', year: 'numeric' });
+}
 
 /** Returns the kind of a range's days: "Mon–Sun, UTC", or "UTC" unless it is an ISO week. */
 const zoneText = (range: DayRange): string => (isWeek(range) ? 'Mon–Sun, UTC' : 'UTC');
@@ -92,7 +135,7 @@ function spanText(first: Temporal.PlainDate, last: Temporal.PlainDate, withYear:
   return `${first.day}–${end}`;
 }
 
-const dateText = ({ day, month, year }: Temporal.PlainDate, withYear: boolean) =>
+export const dateText = ({ day, month, year }: Temporal.PlainDate, withYear: boolean) =>
   `${day} ${MONTHS[month - 1]}${withYear ? ` ${year}` : ''}`;
 
 /** `today`: the range includes the unfinished day, which is left out unless it is the whole range. */

@@ -20,6 +20,6 @@ export const exportScheduleFeature: Feature = {
     views: exportScheduleViews,
     title: 'Scheduled',
     statusTitle: 'Scheduled exports',
-    label: 'Export',
+    label: () => 'Export',
   }),
 };

@@ -18,7 +18,7 @@ import { isNotThere, LABELS, listNames, personName, type StateWord } from '../sh
 import { type ExportSchedule, exportScheduleActions, type Latest } from './record.ts';
 
 export const exportScheduleViews = scheduleViews<ExportSchedule, 'runNow'>({
-  what: 'scheduled export',
+  what: () => 'scheduled export',
   short: 'scheduled export',
   done: 'started',
   actions: exportScheduleActions,

@@ -13,8 +13,8 @@ export function scheduleFeature<Run extends Schedule>(parts: {
   /** The title of the list on Home, and that of the line in the status. */
   title: string;
   statusTitle: string;
-  /** The first word of its line on Home. */
-  label: string;
+  /** The first words of its line on Home. */
+  label: (run: Run) => string;
   needs?: RunNeeds<Run>;
   /** If there is no schedule, whether the status has a line about that. */
   isUsual?: boolean;
@@ -33,13 +33,13 @@ export function scheduleFeature<Run extends Schedule>(parts: {
       entry: (run, userId) =>
         run.owner.id !== userId || run.state === 'removed'
           ? undefined
-          : { line: async () => [`${label} · `, ...views.line(run, userId)] },
+          : { line: async () => [`${label(run)} · `, ...views.line(run, userId)] },
     }),
     status: {
       async lines(teamId, _, { runs }) {
         const schedules: Indexed<Schedule>[] = await runs.indexed<Run>(kind.job, teamId);
         if (schedules.length === 0 && !isUsual) return [];
-        return [statusLine(statusTitle, ...countParts(views.what, schedules))];
+        return [statusLine(statusTitle, ...countParts(views, schedules))];
       },
       unknown: [statusLine(statusTitle, "can't be read right now")],
     },
@@ -47,11 +47,15 @@ export function scheduleFeature<Run extends Schedule>(parts: {
 }
 
 /** The number of schedules and the next due time. No names, since not everybody may see all schedules. */
-function countParts(what: string, schedules: readonly Indexed<Schedule>[]): Part[] {
+function countParts(
+  { what: whatOf, short }: Pick<ScheduleViews<Schedule>, 'what' | 'short'>,
+  schedules: readonly Indexed<Schedule>[],
+): Part[] {
   if (schedules.length === 0) return ['Nothing is scheduled.'];
   const paused = schedules.filter(({ state }) => state === 'paused').length;
   const due = schedules.filter(({ state, timetable }) => state === 'active' && !timetable.afterUpdates);
-  const all = countOf(schedules.length, what);
+  const [what = short, ...others] = new Set(schedules.map(whatOf));
+  const all = countOf(schedules.length, others.length > 0 ? short : what);
   const next: Part[] =
     due.length > 0 ? [', next ', moment(Math.min(...due.map(({ nextAtMs }) => nextAtMs)))] : [];
   return [all, ...next, ...(paused > 0 ? [`, ${formatCount(paused)} paused`] : [])];

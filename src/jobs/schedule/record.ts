@@ -59,8 +59,11 @@ export const newSchedule = <
   id: requestRunId(request),
   teamId: request.teamId,
   rev: 1,
-  // One schedule of each kind for each project in a channel.
-  claim: idOf(wanted.job, request.teamId, wanted.channel, wanted.project),
+  // One schedule of each kind for each project in a channel, and a monthly one.
+  claim: idOf(
+    ...[wanted.job, request.teamId, wanted.channel, wanted.project],
+    ...(wanted.timetable.monthly ? ['monthly'] : []),
+  ),
   people: [request.user.id],
   permanent: true,
   ...wanted,

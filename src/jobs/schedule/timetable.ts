@@ -1,9 +1,11 @@
 import { z } from 'zod';
 
-/** A weekly or daily time, in the local time of a zone; or in its place, each update of the site from here. */
+/** A weekly, daily or monthly time, in the local time of a zone; or in its place, each update of the site from here. */
 export const timetable = z.object({
-  /** 1 is Monday, 7 is Sunday; every day if missing. */
+  /** 1 is Monday, 7 is Sunday; if missing, every day or month. */
   weekday: z.number().int().min(1).max(7).optional(),
+  /** The first such time after each month in UTC at which the month's numbers are final. */
+  monthly: z.literal(true).optional(),
   /** 24-hour `HH:MM`. */
   time: z.string().regex(/^(?:[01]\d|2[0-3]):[0-5]\d$/),
   zone: z.string(),
@@ -13,6 +15,9 @@ export type Timetable = z.infer<typeof timetable>;
 
 export const WEEKDAYS = ['Monday', 'Tuesday', 'Wednesday', 'Thursday', 'Friday', 'Saturday', 'Sunday'];
 
+/** After the end of a day in UTC, the platform may still count its last views for this long. */
+export const FINAL_AFTER_MS = 3_600_000;
+
 /** The latest time of `Temporal`: no time is due. An update makes the schedule due. */
 const NEVER_MS = 8.64e15;
 
@@ -20,8 +25,10 @@ const NEVER_MS = 8.64e15;
  * Returns the first moment after `afterMs` at which the timetable is due. Clock changes keep the local hour. A skipped time
  * is due later by the length of the skip; a repeated time is due at its first occurrence.
  */
-export function nextOccurrence({ weekday, time, zone, afterUpdates }: Timetable, afterMs: number): number {
+export function nextOccurrence(timetable: Timetable, afterMs: number): number {
+  const { weekday, time, zone, monthly, afterUpdates } = timetable;
   if (afterUpdates) return NEVER_MS;
+  if (monthly) return nextOfMonth({ time, zone }, afterMs);
   const after = Temporal.Instant.fromEpochMilliseconds(Math.floor(afterMs)).toZonedDateTimeISO(zone);
   // Starts a day earlier, since a zone that skips a whole day moves its times to the next.
   const start = after.toPlainDate().subtract({ days: 1 });
@@ -31,6 +38,16 @@ export function nextOccurrence({ weekday, time, zone, afterUpdates }: Timetable,
     const due = day.toZonedDateTime({ timeZone: zone, plainTime: time }).epochMilliseconds;
     if (due > afterMs) return due;
   }
+}
+
+/** Each month has one, within two days of its end, so none is skipped or repeated. */
+function nextOfMonth(daily: Timetable, afterMs: number): number {
+  const now = Temporal.Instant.fromEpochMilliseconds(Math.floor(afterMs)).toZonedDateTimeISO('UTC');
+  const begun = now.with({ day: 1 }).startOfDay();
+  const [due = NEVER_MS, later = NEVER_MS] = [begun, begun.add({ months: 1 })].map((end) =>
+    nextOccurrence(daily, end.epochMilliseconds + FINAL_AFTER_MS - 1),
+  );
+  return due > afterMs ? due : later;
 }
 
 /** Slack's maximum for a group of a select. */
@@ -75,8 +92,9 @@ export function isZone(text: string): boolean {
   }
 }
 
-/** Returns a timetable as people say it: "Mondays 09:00 Europe/Berlin", "every day 09:00 UTC". */
-export function timetableText({ weekday, time, zone, afterUpdates }: Timetable): string {
+/** Returns a timetable as people say it: "Mondays 09:00 Europe/Berlin", "every day 09:00 UTC", "every month 09:00 UTC". */
+export function timetableText({ weekday, time, zone, monthly, afterUpdates }: Timetable): string {
   if (afterUpdates) return 'after each site update started in Slack';
-  return `${weekday === undefined ? 'every day' : `${WEEKDAYS[weekday - 1]}s`} ${time} ${zone}`;
+  const days = weekday === undefined ? `every ${monthly ? 'month' : 'day'}` : `${WEEKDAYS[weekday - 1]}s`;
+  return `${days} ${time} ${zone}`;
 }

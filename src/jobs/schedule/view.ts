@@ -26,7 +26,7 @@ type Action = keyof typeof labels;
 /** A feature's words for its schedules, and its own actions. */
 interface Words<Run, Own extends string> {
   /** Such as "weekly digest", "digest" and "posted". */
-  what: string;
+  what: (run: Pick<Schedule, 'timetable'>) => string;
   short: string;
   done: string;
   actions: Record<Own | Action, string>;
@@ -125,6 +125,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
 
   return {
     what: words.what,
+    short: words.short,
     create: words.create,
     site,
     buttons,
@@ -150,7 +151,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     /** [Remove] in a menu. */
     removal: (run: Run): Message =>
       layout({
-        lines: [[`Remove the ${words.what} of `, ...placeParts(run), '?'], words.confirmRemoval.text],
+        lines: [[`Remove the ${words.what(run)} of `, ...placeParts(run), '?'], words.confirmRemoval.text],
         buttons: buttons(run, 'remove').map(({ confirm: _, ...button }) => ({ ...button, style: 'danger' })),
       }),
 
@@ -160,7 +161,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
         lines: [
           [
             { bold: run.state === 'paused' ? 'Paused' : 'Active' },
-            ` · ${words.what} of ${site(run)} in `,
+            ` · ${words.what(run)} of ${site(run)} in `,
             { channel: run.channel },
           ],
           consequence,
@@ -172,7 +173,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     /** To the person who set it up. */
     created: (run: Run): Message =>
       layout({
-        lines: [[{ bold: 'Set up' }, ` · ${words.what} of ${site(run)} in `, { channel: run.channel }]],
+        lines: [[{ bold: 'Set up' }, ` · ${words.what(run)} of ${site(run)} in `, { channel: run.channel }]],
         small: [whenParts(run, 'first one ')],
         ...listedActions(run),
       }),
@@ -210,7 +211,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
       layout({
         icon: '⚠️',
         lines: [
-          `${personName(run.owner.name)}, who set up the ${words.what} of ${site(run)}, has left.`,
+          `${personName(run.owner.name)}, who set up the ${words.what(run)} of ${site(run)}, has left.`,
           words.ownerLeft(run),
         ],
         buttons: buttons(run, 'takeOver'),
@@ -220,7 +221,7 @@ export function scheduleViews<Run extends Schedule, Own extends string>(words: W
     takenOver: (run: Run, from: { name: string }): Message =>
       layout({
         icon: '✅',
-        lines: [`${personName(run.owner.name)} took over the ${words.what} of ${site(run)}.`],
+        lines: [`${personName(run.owner.name)} took over the ${words.what(run)} of ${site(run)}.`],
         small: [`It was set up by ${personName(from.name)}, who has left.`],
       }),
   };

@@ -161,6 +161,27 @@ function blockToMarkdown(block: Fields, reading: MarkdownOptions): string {
   return (isTable && tableToMarkdown(block, reading)) || textsIn(block, reading).join('\n');
 }
 
+/**
+ * Returns the web addresses that a message's author links to, in order and each once; not those of previews and shared
+ * messages.
+ */
+export function findLinks(message: MessageText): string[] {
+  const { text, blocks, attachments } = fieldsOf(withoutDepth(ownWords(message)));
+  const found = new Set<string>();
+  const collect = (part: unknown) => {
+    if (typeof part === 'string')
+      for (const [, address = ''] of part.matchAll(/<(https?:[^|<>\s]+)/g))
+        found.add(address.replaceAll('&amp;', '&'));
+    if (typeof part !== 'object' || part === null) return;
+    const { type, url } = fieldsOf(part);
+    if (type === 'link' && url !== undefined) found.add(textOf(url));
+    for (const [name, one] of Object.entries(part))
+      if (typeof one === 'object' || TEXT_FIELDS.has(name)) collect(one);
+  };
+  collect([blocks, listOf(attachments).map((one) => fieldsOf(one).blocks), { text }]);
+  return [...found];
+}
+
 /** Fields with visible text. */
 const TEXT_FIELDS = new Set([
   ...['text', 'title', 'subtitle', 'label', 'body', 'caption', 'description', 'fallback', 'alt_text'],

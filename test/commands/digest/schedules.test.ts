@@ -36,12 +36,19 @@ describe('the list', () => {
   });
 });
 
-test('[Send now] waits until the numbers of the week are final', async () => {
-  await world.given(aSchedule());
-  world.tools.now = () => Date.UTC(2026, 8, 21, 0, 59);
-  expect((await type('run'))?.text).toContain('Too early');
+const MONTHLY = { monthly: true as const, time: '09:00', zone: 'Europe/Berlin' };
+
+test.each([
+  ['week', aSchedule(), Date.UTC(2026, 8, 21)],
+  ['month', aSchedule({ timetable: MONTHLY }), Date.UTC(2026, 9, 1)],
+])('[Send now] waits until the numbers of the %s are final', async (unit, schedule, endMs) => {
+  await world.given(schedule);
+  world.tools.now = () => endMs + 59 * 60_000;
+  expect((await type('run'))?.text).toContain(
+    `Too early · the platform may still count the last views of the ${unit}`,
+  );
   expect((await schedules())[0]?.posting).toBeUndefined();
-  world.tools.now = () => Date.UTC(2026, 8, 21, 1);
+  world.tools.now = () => endMs + 60 * 60_000;
   expect((await type('run'))?.text).toContain('On its way');
 });
 
@@ -50,18 +57,30 @@ describe('the modal', () => {
     ...{ project: 'acme', channel: 'C0DOCS' },
     ...{ day: '1', time: '09:00', zone: 'Europe/Berlin' },
   } satisfies ModalValues;
-  const submit = (changes: ModalValues) =>
+  const submit = (changes: ModalValues, about?: { schedule: string }) =>
     scheduleModal.submit({ ...entered, ...changes }, aCaller(), world.tools, {
       ticked: { sections: ['pages', 'readers', 'csv'] },
-      about: undefined,
+      about,
     });
   const problemsOf = (result: SubmitResult) => (result.kind === 'problems' ? result.problems : {});
+
+  test('takes any hour of a month', async () => {
+    expect((await submit({ day: 'monthly', time: '00:30' })).kind).toBe('closed');
+    expect((await schedules())[0]?.timetable).toEqual({ ...MONTHLY, time: '00:30' });
+  });
+
+  test('about a weekly digest keeps it weekly, whatever it sends', async () => {
+    await world.given(aSchedule());
+    expect((await submit({ day: 'monthly' }, { schedule: aSchedule().id })).kind).toBe('closed');
+    expect((await schedules())[0]?.timetable).toEqual(aSchedule().timetable);
+  });
 
   const long = 'America/Argentina/ComodRivadavia';
   test.each<[string, ModalValues, string]>([
     ['no day', { day: '' }, 'time'],
     ['a time that is none', { time: '25:00' }, 'time'],
     ['a day that is none', { day: '8' }, 'time'],
+    ['every day', { day: 'daily' }, 'time'],
     ['a time too early', { day: '7', time: '21:30', zone: long }, 'time'],
     ['a zone that is none', { zone: 'Europe/Nowhere' }, 'zone'],
     ['a project that is none', { project: 'gamma' }, 'project'],

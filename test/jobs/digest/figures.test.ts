@@ -171,7 +171,7 @@ describe('what readers looked for', () => {
   });
 
   /** A platform that tells of 250 questions at a time, one of them unanswered, as often as that. */
-  function questions(times: number) {
+  function questionsOf(times: number) {
     let asked = 0;
     return sourceOf({
       async getAssistantConversations() {
@@ -187,13 +187,71 @@ describe('what readers looked for', () => {
   }
 
   test('questions are counted over several requests', async () => {
-    const source = questions(2);
+    const source = questionsOf(2);
+    const topics = [{ name: 'Billing', asked: 500, unanswered: 2 }];
+    const questions = { asked: 500, unanswered: 2, category: 'Billing', topics };
     const half = await requestReaders(none, 'questions', range, source);
     expect(half).toMatchObject({ ...none, open: { cursor: 'c1', asked: 250 } });
     expect(await requestReaders(half, 'questions', range, source)).toEqual({
       done: ['questions'],
-      figures: { visitors: { total: 5 }, questions: { asked: 500, unanswered: 2, category: 'Billing' } },
+      figures: { visitors: { total: 5 }, questions, cut: {} },
     });
+  });
+
+  const rows = <T>(count: number, rowOf: (n: number) => T) =>
+    Array.from({ length: count }, (_, n) => rowOf(n));
+  const search = (n: number) => ({ searchQuery: `${n}`, hits: 90 - n, ctr: 0 });
+  const rated = (n: number) => ({ path: `/${n}`, thumbsUp: 0, thumbsDown: 1 });
+  const question = (n: number) => ({ queryCategory: `${n}`, resolutionStatus: 'unanswered' });
+  test.each([
+    ['searches', { searches: rows(20, search) }, false],
+    ['searches', { searches: rows(21, search) }, true],
+    ['searches', { searches: rows(5, search), nextCursor: 'more' }, true],
+    ['searches', { searches: rows(1, search), nextCursor: 'more' }, true],
+    ['searches', { searches: [search(1), search(85)], nextCursor: 'more' }, false],
+    ['feedback', { feedback: rows(99, rated) }, false],
+    ['feedback', { feedback: rows(9, rated), hasMore: true }, true],
+    ['feedback', { feedback: rows(100, rated) }, true],
+    ['questions', { conversations: rows(20, question), hasMore: false }, false],
+    ['questions', { conversations: rows(21, question), hasMore: false }, true],
+  ] as const)('a list of %s that may lack something says so (case %#)', async (part, page, isCut) => {
+    const get = async () => page;
+    const source = sourceOf({ getSearches: get, getFeedbackByPage: get, getAssistantConversations: get });
+    const { cut } = (await requestReaders(none, part, range, source)).figures;
+    expect(Object.values(cut ?? {}).includes(true)).toBe(isCut);
+  });
+
+  test('topics are those with unanswered questions, the most of them first, each with all of its own', async () => {
+    const counts = { Setup: [9, 1], Billing: [4, 4], Answered: [5, 0], Login: [8, 3] };
+    const conversations = Object.entries(counts).flatMap(([queryCategory, [all = 0, open = 0]]) =>
+      Array.from({ length: all }, (_, n) => ({
+        queryCategory,
+        resolutionStatus: n < open ? 'unanswered' : 'answered',
+      })),
+    );
+    const nameless = { resolutionStatus: 'unanswered' };
+    const source = sourceOf({
+      getAssistantConversations: async () => ({
+        conversations: [...conversations, nameless],
+        hasMore: false,
+      }),
+    });
+    expect((await requestReaders(none, 'questions', range, source)).figures.questions).toEqual({
+      ...{ asked: 27, unanswered: 9, category: 'Billing' },
+      topics: [
+        { name: 'Billing', asked: 4, unanswered: 4 },
+        { name: 'Login', asked: 8, unanswered: 3 },
+        { name: 'Setup', asked: 9, unanswered: 1 },
+      ],
+    });
+  });
+
+  test('of searches, more are kept than a digest lists, without a further request', async () => {
+    const searches = Array.from({ length: 30 }, (_, n) => ({ searchQuery: `${n}`, hits: 90 - n, ctr: 0 }));
+    const source = sourceOf({ getSearches: async () => ({ searches, nextCursor: 'more' }) });
+    const { done, figures } = await requestReaders(none, 'searches', range, source);
+    expect(done).toEqual(['searches']);
+    expect(figures.searches?.map(({ hits }) => hits)).toEqual(searches.slice(0, 20).map(({ hits }) => hits));
   });
 
   test.each([
@@ -219,5 +277,35 @@ describe('what readers looked for', () => {
       readers = await requestReaders(readers, 'searches', range, source);
     expect(readers.figures.searches).toEqual(searches);
     expect(asked).toBe(requests);
+  });
+
+  test('the most frequent searches with a clicked page are kept, each term once', async () => {
+    const row = (searchQuery: string, hits: number, topClickedPage?: string) => ({
+      ...{ searchQuery, hits, topClickedPage, ctr: 0.5 },
+    });
+    const pages = [
+      [row('x'.repeat(500), 900, '/x'), row('sso', 800, '/sso'), row('lost', 700), row('odd', 600, 'sso')],
+      [row('mail', 500, '/ana@acme.com'), row('long', 400, `/${'x'.repeat(300)}`), row('sso', 300, '/saml')],
+      Array.from({ length: 200 }, (_, n) => row(`${n}`, 250 - n, '/n')),
+    ];
+    const source = sourceOf({
+      async getSearches({ cursor = '0' }) {
+        const next = Number(cursor) + 1;
+        return { searches: pages[Number(cursor)], ...(next < pages.length && { nextCursor: `${next}` }) };
+      },
+    });
+    let readers: Parameters<typeof requestReaders>[0] = weekly({ readers: true }).readers ?? none;
+    while (!readers.done.includes('searches'))
+      readers = await requestReaders(readers, 'searches', range, source);
+    readers = await requestReaders(readers, 'questions', range, questionsOf(1));
+    expect(readers.clicked).toHaveLength(100);
+    expect(readers.clicked?.slice(0, 3)).toEqual([
+      { query: 'x'.repeat(200), hits: 900, rate: 0.5, page: '/x' },
+      { query: 'sso', hits: 300, rate: 0.5, page: '/saml' },
+      { query: '0', hits: 250, rate: 0.5, page: '/n' },
+    ]);
+    // Nobody can ask for them where only a person's digest collects.
+    const asked = weekly({ readers: true, urgent: true }).readers ?? none;
+    expect((await requestReaders(asked, 'searches', range, source)).clicked).toBeUndefined();
   });
 });

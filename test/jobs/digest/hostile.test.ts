@@ -5,12 +5,20 @@ import { checkMessageBlocks, mistakesIn } from '../../../demo/slack/block-kit/ch
 import { notifiedBy } from '../../../demo/slack/notifies.ts';
 import { render } from '../../../demo/slack/render.ts';
 import type { Block } from '../../../demo/slack/workspace.ts';
-import { entriesOf, instructionFor, instructionView, subjectView } from '../../../src/commands/digest/ask.ts';
-import { ASK_ABOUT, entryId } from '../../../src/jobs/digest/buttons.ts';
+import {
+  entriesOf,
+  idOfEntry,
+  instructionFor,
+  instructionView,
+  subjectView,
+} from '../../../src/commands/digest/ask.ts';
+import { ASK_ABOUT } from '../../../src/jobs/digest/buttons.ts';
 import { pagesCsv } from '../../../src/jobs/digest/edition/files.ts';
 import type { EditionRun } from '../../../src/jobs/digest/edition/record.ts';
 import { editionMessages } from '../../../src/jobs/digest/edition/view.ts';
 import { comparePages } from '../../../src/jobs/digest/model.ts';
+import { noPageMessage, pagesMessage } from '../../../src/jobs/digest/page-view.ts';
+import type { Message } from '../../../src/slack/blocks.ts';
 import { lengthOf } from '../../../src/slack/text.ts';
 import { fullEdition, readersWords, shownEdition } from '../../support/jobs/digest/arbitraries.ts';
 
@@ -22,9 +30,11 @@ const sentOf = (run: EditionRun) =>
 
 const SHOWN = { user: String, channel: String, group: String };
 
-/** Breaks a digest that Slack would refuse, that notifies, or that hides or reorders what it shows. */
-function expectHarmless(run: EditionRun) {
-  for (const { text, blocks } of sentOf(run)) {
+const expectHarmless = (run: EditionRun) => expectHarmlessMessages(sentOf(run));
+
+/** Breaks messages that Slack would refuse, that notify, or that hide or reorder what they show. */
+function expectHarmlessMessages(messages: readonly Message[]) {
+  for (const { text, blocks } of messages) {
     const sent = blocks as unknown as Block[];
     expect(mistakesIn(sent, 'message')).toEqual([]);
     expect(() => checkMessageBlocks(sent, (prefix) => prefix + Math.random())).not.toThrow();
@@ -42,7 +52,9 @@ describe("readers' words in the messages of a digest", () => {
     'every list full of %s takes no more room than Slack gives',
     (one) => {
       for (const word of [one, `/${one.repeat(40_000)}`, `/${`${one} `.repeat(1000)}`]) {
-        expectHarmless(fullEdition(word));
+        const full = fullEdition(word);
+        expectHarmless(full);
+        expectHarmless({ ...full, range: { from: '2026-03-16', to: '2026-03-23' } });
       }
     },
   );
@@ -58,7 +70,7 @@ describe("readers' words in the messages of a digest", () => {
     const read = render({ text: '', blocks: below?.message.blocks as unknown as Block[] }, SHOWN);
     expect(read).toContain(`Rising, people: ${shown} `);
     expect(read).toContain(`Searched, nothing clicked · "${shown}" `);
-    expect(read).toContain(`most often about ${shown}`);
+    expect(read).toContain(`Unanswered · ${shown} · `);
     // A cell is a line of its own.
     const table = below?.message.blocks.find(({ type }) => type === 'table');
     expect(JSON.stringify(table)).not.toContain('\u2068');
@@ -66,6 +78,23 @@ describe("readers' words in the messages of a digest", () => {
 
   test('neither notify, nor become markup, nor make Slack refuse them', () => {
     fc.assert(fc.property(shownEdition(), expectHarmless), { numRuns: 300 });
+  });
+
+  test('nor in the answers about pages', () => {
+    const answers = (words: string) => {
+      const site = words.toWellFormed();
+      const thumbs = { up: 0, down: 9 };
+      const now = { human: 9, ai: 1 };
+      const known = { now, before: now, weeks: [1, 9], thumbs, digest: undefined };
+      const searches = Array.from({ length: 9 }, () => ({ query: words, percent: 3 }));
+      const range = { from: '2026-09-07', to: '2026-09-14' };
+      const page = { site, path: `/${words}`, range, isLastWeek: true, ...known, searches };
+      const some = [1, 5].map((many) => pagesMessage([{ site, pages: Array(many).fill(page) }, { site }], 9));
+      return [...some, noPageMessage(Array(9).fill(site), true)];
+    };
+    const isHarmless = (words: string) => expectHarmlessMessages(answers(words));
+    fc.assert(fc.property(readersWords, isHarmless), { numRuns: 200 });
+    for (const one of ['&', '😀', 'ﷺ', 'W']) isHarmless(one.repeat(40_000));
   });
 });
 
@@ -102,7 +131,7 @@ describe("readers' words in what the agent is asked", () => {
         expect(mistakesIn(subjectView(run).blocks, 'modal')).toEqual([]);
         for (const about of ASK_ABOUT) {
           const entries = entriesOf(run, about);
-          const ids = entries.map(({ subject }) => entryId(subject.name));
+          const ids = entries.map(idOfEntry);
           expect(new Set(ids).size).toBe(ids.length);
         }
         for (const entry of entriesIn(run)) {
@@ -123,7 +152,7 @@ describe("readers' words in what the agent is asked", () => {
           const [before, words = '', after, ...rest] = instruction.split('"');
           expect(rest).toEqual([]);
           expect(before).toMatch(
-            /^(?:The page|Check the page|Readers searched|Readers gave the page|The assistant of the site left questions open, most often about) $/,
+            /^(?:The page|Check the page|Readers searched|Readers gave the page|The assistant of the site left questions open(?:, most often)? about|Views by people of the page|Thumbs down of the page|Searches without a click for|Unanswered questions about) $/,
           );
           expect(lengthOf(words)).toBeLessThanOrEqual(200);
           expect(words).not.toMatch(/[\r\n`\\]/);

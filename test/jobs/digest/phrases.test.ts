@@ -3,6 +3,7 @@ import { expect, test } from 'vitest';
 import {
   bothText,
   changeText,
+  gapText,
   pagePart,
   pathText,
   shareText,
@@ -70,6 +71,20 @@ test.each([
 ])('of %s, %s links to %s', (site, path, link) => {
   const part = pagePart(site, path);
   expect(typeof part === 'object' && 'link' in part ? part.link : undefined).toBe(link);
+});
+
+test.each([
+  [undefined, ''],
+  [{ weeks: 1 }, ''],
+  [{ weeks: 2 }, '2nd week'],
+  [{ weeks: 3 }, '3rd week'],
+  [{ weeks: 11 }, '11th week'],
+  [{ weeks: 21 }, '21st week'],
+  [{ weeks: 26 }, 'for 25 weeks or more'],
+  [{ weeks: 1, back: 1 }, 'back after 1 week'],
+  [{ weeks: 1, back: 5 }, 'back after 5 weeks'],
+])('a gap of %j reads "%s"', (gap, text) => {
+  expect(gapText(gap)).toBe(text);
 });
 
 test.each([

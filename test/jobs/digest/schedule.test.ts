@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { editionRun } from '../../../src/jobs/digest/edition/record.ts';
+import { editionRun, isComplete } from '../../../src/jobs/digest/edition/record.ts';
 import { comparePages } from '../../../src/jobs/digest/model.ts';
 import {
   alertsOf,
@@ -11,9 +11,10 @@ import {
 import { scheduleJob } from '../../../src/jobs/digest/schedule/job.ts';
 import { type Alert, scheduleRun } from '../../../src/jobs/digest/schedule/record.ts';
 import { alertMessage } from '../../../src/jobs/digest/schedule/view.ts';
+import { wait } from '../../../src/runtime/later.ts';
 import type { OutboxMessage } from '../../../src/slack/outbox.ts';
 import { NOW_MS } from '../../support/builders.ts';
-import { aSchedule } from '../../support/jobs/digest/builders.ts';
+import { anEdition, aSchedule } from '../../support/jobs/digest/builders.ts';
 import { jobContext, stepJob } from '../../support/jobs/world.ts';
 import { redisForTests } from '../../support/redis.ts';
 
@@ -34,6 +35,17 @@ test('whose owner may no longer set up digests is paused, posts nothing, and tel
   expect(stored).toMatchObject({ state: 'paused', pausedBy: 'permission' });
   expect(await context.store.runs.activeOf(editionRun, 'digest', 'T0ACME')).toEqual([]);
   expect(published.map(({ place }) => place)).toEqual([{ user: 'U0ANA' }]);
+});
+
+test.each<[string, Parameters<typeof anEdition>[0], days: number, boolean]>([
+  ['is complete', {}, 1, true],
+  ['lacks its pages', { noPages: 'failed' }, 26, false],
+  ['lacks its pages, and its messages may have expired', { noPages: 'failed' }, 28, true],
+  ['broke, and its messages may have expired', { ended: { why: 'broken' } }, 28, true],
+  ['was never posted', { ended: { why: 'place' } }, 28, false],
+  ['got no numbers', { ended: { why: 'platform' }, totals: undefined }, 28, false],
+])('a digest that %s (%#)', (_, changes, days, is) => {
+  expect(isComplete(anEdition(changes), NOW_MS + days * 86_400_000)).toBe(is);
 });
 
 describe('a day is unusual', () => {
@@ -74,6 +86,12 @@ test('a clock that was set back past the start of a schedule does not keep its c
   const context = jobContext(redis.client, { now: () => sinceMs - 180_000 });
   const next = await stepAlert({ ...aSchedule(), alerts: true, sinceMs, timetable }, context);
   expect(next).toMatchObject({ alert: { atMs: Date.parse('2026-11-03T09:00:00Z') } });
+});
+
+test('a monthly digest has no posts about unusual days', async () => {
+  const timetable = { monthly: true as const, time: '09:00', zone: 'UTC' };
+  const context = jobContext(redis.client, { now: () => NOW_MS });
+  expect(await stepAlert({ ...aSchedule(), alerts: true, timetable }, context)).toEqual(wait(Infinity));
 });
 
 describe('after an alert', () => {

@@ -5,10 +5,13 @@ import {
   daysOf,
   earliestSafe,
   lastCompleteWeek,
+  lastPeriod,
+  rangeAfter,
+  rangeBefore,
   rangeText,
   readRange,
   spansOf,
-  weekBefore,
+  weeksIn,
 } from '../../../src/jobs/digest/weeks.ts';
 import {
   isZone,
@@ -46,6 +49,48 @@ describe('the next occurrence', () => {
     expect(new Date(nextOccurrence(timetable(when, zone), at(after))).toISOString()).toBe(
       new Date(due).toISOString(),
     );
+  });
+});
+
+describe('the next time of a month', () => {
+  test.each([
+    ['a quarter of an hour too early', '00:45', 'UTC', '2026-09-30T23:00:00Z', '2026-10-02T00:45:00Z'],
+    ['an hour after the end', '01:00', 'UTC', '2026-10-01T00:59:59Z', '2026-10-01T01:00:00Z'],
+    ['not twice', '01:00', 'UTC', '2026-10-01T01:00:00Z', '2026-11-01T01:00:00Z'],
+    ['14 hours ahead', '09:00', 'Pacific/Kiritimati', '2026-09-15T00:00:00Z', '2026-10-01T19:00:00Z'],
+    ['on its 1st there', '15:00', 'Pacific/Kiritimati', '2026-09-15T00:00:00Z', '2026-10-01T01:00:00Z'],
+    ['on its 30th there', '15:00', 'Pacific/Honolulu', '2026-09-15T00:00:00Z', '2026-10-01T01:00:00Z'],
+    ['ten hours behind', '14:59', 'Pacific/Honolulu', '2026-09-15T00:00:00Z', '2026-10-02T00:59:00Z'],
+    ['after a leap day', '09:00', 'Europe/Berlin', '2028-02-29T12:00:00Z', '2028-03-01T08:00:00Z'],
+    ['skipped with its day', '12:00', 'Pacific/Apia', '2011-12-15T00:00:00Z', '2012-01-01T22:00:00Z'],
+  ])('%s', (_, time, zone, after, due) => {
+    expect(nextOccurrence({ monthly: true, time, zone }, at(after))).toBe(at(due));
+  });
+
+  const zones = ['Pacific/Kiritimati', 'Pacific/Honolulu', 'Europe/Berlin', 'Australia/Lord_Howe', 'UTC'];
+  const timetables = fc.record({
+    monthly: fc.constant(true as const),
+    time: fc.nat({ max: 1439 }).map((minute) => new Date(minute * 60_000).toISOString().slice(11, 16)),
+    zone: fc.constantFrom(...zones),
+  });
+
+  test('of any zone, each month has one within two days after it is final, from whatever moment', () => {
+    fc.assert(
+      fc.property(timetables, anyTime, (monthly, ms) => {
+        const due = nextOccurrence(monthly, ms);
+        const { range } = lastPeriod(monthly, due);
+        expect(due).toBeGreaterThan(ms);
+        expect(due - at(range.to)).toBeGreaterThanOrEqual(HOUR);
+        expect(due - at(range.to)).toBeLessThan(2 * DAY);
+        const next = lastPeriod(monthly, nextOccurrence(monthly, due)).range;
+        expect([next, rangeBefore(next)]).toEqual([rangeAfter(range), range]);
+      }),
+    );
+  });
+
+  test('is written as people say it', () => {
+    const timetable = { monthly: true as const, time: '09:00', zone: 'Europe/Berlin' };
+    expect(timetableText(timetable)).toBe('every month 09:00 Europe/Berlin');
   });
 });
 
@@ -121,11 +166,28 @@ test.each([
   expect(lastCompleteWeek(at(now))).toEqual({ name, range: { from, to } });
 });
 
+test.each([
+  ['on the 1st at 00:00', '2026-10-01T00:00:00Z', '2026-09', '2026-09-01', '2026-10-01'],
+  ['a moment before', '2026-09-30T23:59:59.999Z', '2026-08', '2026-08-01', '2026-09-01'],
+  ['of a year', '2027-01-01T00:00:00Z', '2026-12', '2026-12-01', '2027-01-01'],
+  ['with a leap day', '2028-03-31T12:00:00Z', '2028-02', '2028-02-01', '2028-03-01'],
+])('the last complete month %s', (_, now, name, from, to) => {
+  expect(lastPeriod({ monthly: true }, at(now))).toEqual({ name, range: { from, to } });
+});
+
+test('the weeks of a month are those that lie in it as a whole', () => {
+  const names = (from: string, to: string) => weeksIn({ from, to }).map(({ name }) => name);
+  expect(names('2026-10-01', '2026-11-01')).toEqual(['2026-W41', '2026-W42', '2026-W43']);
+  expect(names('2027-02-01', '2027-03-01')).toEqual(['2027-W05', '2027-W06', '2027-W07', '2027-W08']);
+});
+
 describe('a range', () => {
   test('before another is as long and ends where that begins', () => {
-    expect(weekBefore(range('2026-01-05', '2026-01-12'))).toEqual(range('2025-12-29', '2026-01-05'));
-    expect(weekBefore(range('2026-03-01', '2026-03-02'))).toEqual(range('2026-02-22', '2026-02-23'));
-    expect(weekBefore(range('2026-11-01', '2026-11-16'))).toEqual(range('2026-10-17', '2026-11-01'));
+    expect(rangeBefore(range('2026-01-05', '2026-01-12'))).toEqual(range('2025-12-29', '2026-01-05'));
+    expect(rangeBefore(range('2026-03-01', '2026-03-02'))).toEqual(range('2026-02-22', '2026-02-23'));
+    expect(rangeBefore(range('2026-11-01', '2026-11-16'))).toEqual(range('2026-10-17', '2026-11-01'));
+    expect(rangeBefore(range('2026-03-01', '2026-04-01'))).toEqual(range('2026-02-01', '2026-03-01'));
+    expect(rangeBefore(range('2026-03-02', '2026-04-02'))).toEqual(range('2026-01-30', '2026-03-02'));
   });
 
   test.each([
@@ -133,6 +195,8 @@ describe('a range', () => {
     ['2026-12-28', '2027-01-04', '28 Dec 2026 – 3 Jan 2027 (Mon–Sun, UTC)'],
     ['2026-09-28', '2026-10-03', '28 Sep – 2 Oct 2026 (UTC)'],
     ['2026-09-14', '2026-09-15', '14 Sep 2026 (UTC)'],
+    ['2026-09-01', '2026-10-01', 'September 2026 (UTC)'],
+    ['2026-09-01', '2026-09-30', '1–29 Sep 2026 (UTC)'],
   ])('from %s to %s is called %s', (from, to, text) => {
     expect(rangeText({ from, to })).toBe(text);
   });

@@ -116,4 +116,4 @@ test('a year of 20 schedules in ten zones, with three outages, misses and double
       timetable,
       exported: exportedOf(dueTimesOf(timetable)),
     });
-}, 60_000);
+}, 240_000);

@@ -1,6 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import {
+  findLinks,
   findMentions,
   leavesSharedOut,
   type MessageText,
@@ -244,6 +245,32 @@ test.each<[string, MessageText]>([
   ],
 ])('mentions are found in %s, each once', (_, message) => {
   expect(findMentions(message)).toEqual(mentioned);
+});
+
+test('links are those of its author, in order and each once', () => {
+  const link = (url: unknown) => ({ type: 'link', url, text: 'https://label.example/' });
+  const card = {
+    type: 'section',
+    text: { type: 'mrkdwn', text: '<https://b.example/?a&amp;b|b> &lt;https://c.example&gt;' },
+  };
+  const button = {
+    type: 'actions',
+    elements: [{ type: 'button', url: 'https://d.example', value: '<https://d.example>' }],
+  };
+  const blocks = [
+    ...rich(section(link('https://a.example/'), link('https://a.example/'), link(5))).blocks,
+    card,
+    button,
+  ];
+  const attachments = [
+    { from_url: 'https://e.example', text: '<https://e.example>', blocks: [card] },
+    { is_share: true, blocks: rich(section(link('https://f.example/'))).blocks },
+    { blocks: rich(section(link('https://g.example/'))).blocks },
+  ];
+  const text = '<https://a.example/|a> <@U0ANA> <mailto:a@b.c> <http://h.example>';
+  expect(findLinks({ text, blocks, attachments })).toEqual([
+    ...['https://a.example/', '', 'https://b.example/?a&b', 'https://g.example/', 'http://h.example'],
+  ]);
 });
 
 test('a shared message is read only to a depth that people can write', () => {

@@ -6,6 +6,7 @@ import { type ThreadRun, threadRun } from '../../../src/jobs/agent/thread/record
 import { exportRun } from '../../../src/jobs/export/record.ts';
 import { createLog } from '../../../src/runtime/log.ts';
 import { noNames } from '../../../src/slack/markdown/inline.ts';
+import { createFiguresStore } from '../../../src/store/figures.ts';
 import { createRunStore, type RunBase } from '../../../src/store/runs.ts';
 import { createThreadStore, threadClaim } from '../../../src/store/threads.ts';
 import { createValueStores } from '../../../src/store/values.ts';
@@ -26,6 +27,7 @@ export function createCommandWorld(redis: TestRedis, changes: Partial<CommandToo
     intake: createIntake({
       runs,
       threads,
+      figures: createFiguresStore(redis.client),
       isPublic: (channel) => tools.isPublic(channel),
       isMember: (channel, user) => tools.isMember(channel, user),
       wake: async ({ id }) => void woken.push(id),

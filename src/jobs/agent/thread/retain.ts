@@ -1,3 +1,4 @@
+import { trackRow } from '../../digest/row/track.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { save } from '../../engine/job.ts';
 import { mayChange } from '../../pull-request/state-view.ts';
@@ -69,9 +70,13 @@ export function markFinal(thread: ThreadRun): ThreadRun {
 }
 
 /** Once all is published, keeps only what is still needed. The next digest finds a request by the list of its runs. */
-export async function retain(thread: ThreadRun, { store }: JobContext): StrandResult {
-  for (const { origin } of thread.instructions)
-    if (origin && !origin.final) await store.figures.addAsk(origin.digest, thread.id);
+export async function retain(thread: ThreadRun, context: JobContext): StrandResult {
+  for (const one of thread.instructions) {
+    const { origin } = one;
+    if (origin === undefined || origin.final) continue;
+    const isNew = await context.store.figures.addAsk(origin.digest, thread.id);
+    await trackRow(thread, one, context, isNew);
+  }
   const next = markFinal(thread);
   return next === thread ? undefined : save(next);
 }

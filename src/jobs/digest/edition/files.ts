@@ -9,7 +9,7 @@ import { awaitTime } from '../../engine/waits.ts';
 import { deliveryCheckMs } from '../../shared/place.ts';
 
 import { comparePages, type PageChange, totalOf } from '../model.ts';
-import { daysOf, weekBefore } from '../weeks.ts';
+import { daysOf, rangeBefore } from '../weeks.ts';
 import { type EditionRun, rootKey } from './record.ts';
 
 type DigestFile = NonNullable<EditionRun['csv']>;
@@ -67,7 +67,7 @@ function afterError(run: EditionRun, { attempt }: DigestFile, error: unknown, co
 async function upload(run: EditionRun, filename: string, context: JobContext): Promise<Progress> {
   const { slack, timing } = context;
   const isCompared = run.pages?.sumBefore !== undefined;
-  const before = isCompared ? context.store.figures.pages(run, weekBefore(run.range)) : [];
+  const before = isCompared ? context.store.figures.pages(run, rangeBefore(run.range)) : [];
   const bytes = pagesCsv(await comparePages(context.store.figures.pages(run, run.range), before), isCompared);
   const { fileId, uploadUrl } = await slack.getUploadAddress({ filename, bytes: bytes.length });
   await slack.uploadBytes(uploadUrl, bytes, timing.slackCallMs);

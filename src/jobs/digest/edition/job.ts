@@ -17,20 +17,31 @@ import {
 import { filterVisible } from '../../shared/origin.ts';
 import { deliveryCheckMs } from '../../shared/place.ts';
 import { postWhereAsked, reportPrivately } from '../../shared/report.ts';
+import { UNANSWERED } from '../buttons.ts';
 import { causeOf, collectFigures, type FiguresRun, figuresRun, hasTotals } from '../figures/record.ts';
+import { takeGaps } from '../gaps.ts';
 import {
   addCounts,
   comparePages,
   isRefusal,
-  MAX_THUMBS,
   type PageChange,
   pageFiguresOf,
   type ReaderFigures,
   totalOf,
 } from '../model.ts';
-import { daysOf, weekBefore } from '../weeks.ts';
+import { awaitsRows, loadSince } from '../row/since.ts';
+import { daysOf, rangeBefore, unitOf } from '../weeks.ts';
 import { stepCsv } from './files.ts';
-import { type EditionRun, editionRun, figuresOf, lateNow, rootKey, weeklyId } from './record.ts';
+import { loadInside } from './inside.ts';
+import {
+  type EditionRun,
+  editionRun,
+  figuresOf,
+  isScheduled,
+  lateNow,
+  rootKey,
+  scheduledId,
+} from './record.ts';
 import { noNumbersMessage, waitsMessage } from './reply-view.ts';
 import { editionMessages } from './view.ts';
 
@@ -97,13 +108,12 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
   const { figures, before, open } = await loadFigures(run, context);
   if (figures === undefined) return end(run, { why: 'platform' });
   if (!hasTotals(figures)) return withoutTotals(run, figures, context);
-  const isWeekly = run.kind === 'weekly';
-  // The comparison may come later. A weekly digest waits equally long for its pages, which saves an edit.
+  // The comparison may come later. A digest of a schedule waits equally long for its pages, which saves an edit.
   const lacksTotals = before !== undefined && open.includes(before) && !hasTotals(before);
-  const awaits = lacksTotals || (open.length > 0 && isWeekly);
+  const awaits = lacksTotals || (open.length > 0 && isScheduled(run));
   if (awaits && now() - run.dueAtMs < timing.digestWaitMs) return checkLater(run, context);
   const slot = slackRateLimit('digests', run.teamId, timing);
-  if (isWeekly) await context.store.rateLimiter.awaitSlot(slot, { id: run.id });
+  if (isScheduled(run)) await context.store.rateLimiter.awaitSlot(slot, { id: run.id });
   const spans = figures.spans.flatMap(({ from, to, counts }) => (counts ? [{ from, to, ...counts }] : []));
   const posted: EditionRun = {
     ...run,
@@ -115,7 +125,8 @@ async function awaitTotals(run: EditionRun, context: JobContext): Promise<StepRe
     totalsBefore: totalsOf(before),
     spans,
   };
-  return save(open.length > 0 ? posted : await complete(posted, figures, before, context));
+  const isOpen = open.length > 0 || (await awaitsRows(posted, context));
+  return save(isOpen ? posted : await complete(posted, figures, before, context));
 }
 
 async function withoutTotals(run: EditionRun, figures: FiguresRun, context: JobContext) {
@@ -142,7 +153,8 @@ async function awaitRootMessage(run: EditionRun, context: JobContext) {
 /** Waits for the lists of pages, which the hourly limit may delay. */
 async function awaitPages(run: EditionRun, context: JobContext): Promise<StepResult<EditionRun>> {
   const { figures, before, open } = await loadFigures(run, context);
-  if (open.length === 0) return save(await complete(run, figures, before, context));
+  if (open.length === 0 && !(await awaitsRows(run, context)))
+    return save(await complete(run, figures, before, context));
   const totalsBefore = run.totalsBefore ?? totalsOf(before);
   const pagesWait = pagesWaitOf(run, open, context) ?? run.pagesWait;
   const next = { ...run, totalsBefore, pagesWait };
@@ -176,13 +188,13 @@ function pagesWaitOf({ pagesWait }: EditionRun, open: readonly FiguresRun[], { n
   return isPromise ? { kind: 'limit' as const, untilMs } : undefined;
 }
 
-/** Informs the requester of a delay, once, and returns whether it did. For a weekly digest, only if a person sent it. */
+/** Informs the requester of a delay, once, and returns whether it did. For one of a schedule, only if a person sent it. */
 async function reportWait(run: EditionRun, figures: FiguresRun, context: JobContext): Promise<boolean> {
-  const { kind, sentBy, sinceMs, owner } = run;
+  const { sentBy, sinceMs, owner } = run;
   const untilMs = limitedUntilMs(figures);
-  const isWeekly = kind === 'weekly';
-  if (run.waitReported || (isWeekly && sentBy === undefined)) return false;
-  const isStuck = isWeekly && isPersistent(figures);
+  const scheduled = isScheduled(run);
+  if (run.waitReported || (scheduled && sentBy === undefined)) return false;
+  const isStuck = scheduled && isPersistent(figures);
   if (!isStuck && untilMs - context.now() < MIN_REPORTED_MS) return false;
   const message = isStuck ? noNumbersMessage(run, causeOf(figures)) : waitsMessage(run, untilMs);
   if (sentBy === undefined) await reportPrivately(run, { name: 'wait', userId: owner.id, message }, context);
@@ -202,6 +214,7 @@ async function complete(
   const totalsBefore = totalsOf(before);
   const { all, ...listed } = await loadPages({ ...run, totalsBefore }, figures, before, context);
   const readers = run.sections.includes('readers') ? figures?.readers?.figures : undefined;
+  const shown = readers && (await takeGaps(run, readers, context));
   const hasCsv = listed.pages !== undefined && run.sections.includes('csv') && !run.inDirectMessage;
   return {
     ...run,
@@ -210,10 +223,13 @@ async function complete(
     ...listed,
     totalsBefore,
     pagesWait: undefined,
-    readers,
+    readers: shown?.readers,
+    gaps: shown?.gaps,
     readersBefore: before?.readers?.figures,
+    ...(await loadInside(run, context)),
     followUps: await loadFollowUps(run, all, readers, context),
     reviews: await loadReviews(run, context),
+    ...(await loadSince(run, context)),
     csv: run.csv ?? (hasCsv ? { state: 'open', checks: 0, attempt: 1 } : undefined),
   };
 }
@@ -242,9 +258,9 @@ const MAX_WEEKS = 8;
 
 /** Returns the views of a digest's week and of the stored weeks before it, latest first. */
 async function loadWeekViews({ kind, week, ...run }: EditionRun, { store: { figures } }: JobContext) {
-  if (kind === 'asked' || week === undefined) return undefined;
+  if (kind === 'asked' || week === undefined || unitOf(week) === 'month') return undefined;
   const views: number[] = [];
-  for (let { range } = run; views.length < MAX_WEEKS; range = weekBefore(range)) {
+  for (let { range } = run; views.length < MAX_WEEKS; range = rangeBefore(range)) {
     const days = daysOf(range);
     const stored = await figures.days(run, days);
     if (stored.size < days.length) break;
@@ -261,7 +277,7 @@ export async function loadFollowUps(
   { store: { runs, figures }, gitHost }: Pick<JobContext, 'store' | 'gitHost'>,
 ): Promise<EditionRun['followUps']> {
   if (run.lastWeek === undefined) return [];
-  const last = weeklyId(run, run.lastWeek);
+  const last = scheduledId(run, run.lastWeek);
   const asked = (await runs.loadAll(await figures.asks(last), threadRun)).flatMap((thread) =>
     thread.instructions.map((one) => {
       const ending = askEnding(thread, one);
@@ -305,15 +321,20 @@ async function loadReviews(
 function numberOf(
   { kind, name }: DigestOrigin['subject'],
   pages: readonly PageChange[] | undefined,
-  { thumbs, searches, questions }: ReaderFigures = {},
+  { thumbs, searches, questions, cut }: ReaderFigures = {},
 ): EditionRun['followUps'][number]['after'] {
   if (kind === 'page') {
     const found = pages?.find(({ path }) => path === name);
     return found ? totalOf(found) : pages && 0;
   }
-  if (kind === 'questions') return questions?.unanswered;
+  if (kind === 'questions') {
+    const { unanswered, topics } = questions ?? {};
+    if (name === UNANSWERED) return unanswered;
+    const isComplete = topics !== undefined && !cut?.questions;
+    return topics?.find((topic) => topic.name === name)?.unanswered ?? (isComplete ? 0 : undefined);
+  }
   if (kind === 'search')
     return searches && (searches.find(({ query }) => query === name)?.hits ?? 'unlisted');
-  const isComplete = thumbs !== undefined && thumbs.length < MAX_THUMBS;
+  const isComplete = thumbs !== undefined && !cut?.thumbs;
   return thumbs?.find(({ path }) => path === name)?.down ?? (isComplete ? 0 : undefined);
 }

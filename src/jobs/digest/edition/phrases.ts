@@ -13,7 +13,8 @@ import {
 } from '../../../slack/text.ts';
 import type { DigestOrigin } from '../../agent/thread/record.ts';
 import { LABELS } from '../../shared/wording-view.ts';
-import { type AskButton, digestActions, entryId } from '../buttons.ts';
+import { type AskButton, digestActions, entryId, UNANSWERED } from '../buttons.ts';
+import type { Gap } from '../gaps.ts';
 import { type Counts, totalOf } from '../model.ts';
 import type { EditionRun } from './record.ts';
 
@@ -33,8 +34,8 @@ const shortWords = (words: string, max: number) =>
 export const wordsText = (words: string, max: number) => bidiIsolate(shortWords(words, max), 2 * max);
 
 /** Returns a page's path for use within a line; most lines have several, so a path gets less room than other words. */
-export const pathText = (path: string, max = MAX_PATH) =>
-  bidiIsolate(shortWords(decoded(path), max), 1.4 * max) || NO_PATH;
+export const pathText = (path: string) =>
+  bidiIsolate(shortWords(decoded(path), MAX_PATH), 1.4 * MAX_PATH) || NO_PATH;
 
 /** Longest path that is read, and longest path that becomes a link. */
 const MAX_READ_PATH = 2000;
@@ -44,8 +45,8 @@ const MAX_LINKED_PATH = 200;
 const HOST = /^[a-z0-9-]{1,63}(?:\.[a-z0-9-]{1,63}){1,8}$/i;
 
 /** Returns a page's path as a link, if the site has an address. */
-export function pagePart(site: string, path: string, max = MAX_PATH): Part {
-  const label = pathText(path, max);
+export function pagePart(site: string, path: string): Part {
+  const label = pathText(path);
   const isPath = path.startsWith('/') && !path.startsWith('//') && path.length <= MAX_LINKED_PATH;
   const url =
     isPath && HOST.test(site) ? readWebAddress(`https://${site}${path.replaceAll(' ', '%20')}`) : undefined;
@@ -53,14 +54,24 @@ export function pagePart(site: string, path: string, max = MAX_PATH): Part {
 }
 
 /** Returns a page's path for a cell of its own. */
-export const pageCell = (path: string, max: number) =>
-  cutShown(shortWords(decoded(path), max), 2 * max) || NO_PATH;
+export const pageCell = (path: string) =>
+  cutShown(shortWords(decoded(path), MAX_PATH), 2 * MAX_PATH) || NO_PATH;
 
 /** Returns a readable path: "/köln" for "/k%C3%B6ln". */
 function decoded(path: string): string {
   const read = path.slice(0, MAX_READ_PATH);
   return tryOr(read, () => decodeURI(read));
 }
+
+/** Returns a page's path for comparison: the same in any encoding, and with or without a slash at its end. */
+export function pageKey(path: string): string {
+  const key = decoded(path);
+  return key.endsWith('/') ? key.slice(0, -1) : key;
+}
+
+/** Returns rows of texts as the rows of a table. */
+export const toRows = (rows: string[][]) =>
+  rows.map((row) => row.map((text) => ({ type: 'raw_text' as const, text })));
 
 const NO_PATH = '(no path)';
 
@@ -71,9 +82,12 @@ export const CHECK_COUNTING =
 /** Returns a search term in quotes. */
 export const queryText = (query: string) => `"${wordsText(query, 60)}"`;
 
+const questionsText = (topic: string) =>
+  topic === UNANSWERED ? topic : `${UNANSWERED} on ${wordsText(topic, 60)}`;
+
 /** Returns a subject of the agent: a search term in quotes, the questions, or a page as `pageOf` gives it. */
 export const subjectPart = <P>({ kind, name }: DigestOrigin['subject'], pageOf: (path: string) => P) =>
-  kind === 'questions' ? name : kind === 'search' ? queryText(name) : pageOf(name);
+  kind === 'questions' ? questionsText(name) : kind === 'search' ? queryText(name) : pageOf(name);
 
 export const viewsText = (views: number) => countOf(views, 'view');
 export const timesText = (times: number) => (times === 1 ? 'once' : countOf(times, 'time'));
@@ -84,6 +98,19 @@ export function askButtons(run: EditionRun, about: AskButton['about'], name?: st
   const entry = name === undefined ? undefined : entryId(name);
   const value = JSON.stringify({ v: 1, digest: run.id, about, entry } satisfies AskButton);
   return [{ label: LABELS.askAgent, action: digestActions.askAgent, value }];
+}
+
+const ordinals = new Intl.PluralRules('en', { type: 'ordinal' });
+const SUFFIXES: Record<string, string> = { one: 'st', two: 'nd', few: 'rd', other: 'th' };
+
+/** More weeks may not be kept. */
+const MAX_GAP_WEEKS = 25;
+
+/** Returns how long a thing has needed work: "3rd week", "back after 5 weeks"; empty in its first week. */
+export function gapText({ weeks, back }: Gap = { weeks: 1 }): string {
+  if (back !== undefined) return `back after ${countOf(back, 'week')}`;
+  if (weeks >= MAX_GAP_WEEKS) return `for ${MAX_GAP_WEEKS} weeks or more`;
+  return weeks === 1 ? '' : `${weeks}${SUFFIXES[ordinals.select(weeks)]} week`;
 }
 
 /** Below this, a difference says more than a percentage. */

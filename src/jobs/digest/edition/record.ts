@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { retention } from '../../../runtime/timing.ts';
 import type { Outbox } from '../../../slack/outbox.ts';
 import { messageUrl } from '../../../slack/text.ts';
 import { idOf } from '../../../store/keys.ts';
@@ -7,8 +8,18 @@ import { digestOrigin } from '../../agent/thread/record.ts';
 import { pullRequestState } from '../../pull-request/state.ts';
 import { person, type VisibleKind } from '../../shared/origin.ts';
 import { type FiguresRun, newFiguresRun } from '../figures/record.ts';
-import { counts, dayRange, pageFigures, platformCause, readerFigures, SECTIONS } from '../model.ts';
-import { spansOf, weekBefore, weekNameOf } from '../weeks.ts';
+import { gapsById } from '../gaps.ts';
+import {
+  biggestChange,
+  counts,
+  dayRange,
+  pageFigures,
+  platformCause,
+  readerFigures,
+  SECTIONS,
+} from '../model.ts';
+import { sinceMerge } from '../row/record.ts';
+import { periodNameOf, rangeBefore, spansOf } from '../weeks.ts';
 
 /** A file of ours in Slack. Its id is saved before the completion, so that an unclear one can be looked up. */
 const file = z.object({
@@ -43,9 +54,12 @@ const followUp = z.object({
   ending: z.string().optional(),
 });
 
+/** The largest change of a page in a week's digest. */
+const weekChange = biggestChange.extend({ range: dayRange });
+
 /**
- * One digest: of a week, posted once per team, channel, project and week, or of any range that a person requested. Its
- * messages are functions of this record, see `view.ts`. Times are epoch milliseconds.
+ * One digest: of a week or month, posted once per team, channel, project and period, or of any range that a person
+ * requested. Its messages are functions of this record, see `view.ts`. Times are epoch milliseconds.
  */
 export const editionRun = runBase.extend({
   job: z.literal('digest'),
@@ -53,17 +67,17 @@ export const editionRun = runBase.extend({
   /** Its subject for display: the domain of the project, else its name. */
   site: z.string(),
   channel: z.string(),
-  /** `weekly` of a schedule · `asked` for typed dates · `preview` of the next weekly one. */
-  kind: z.enum(['weekly', 'asked', 'preview']),
+  /** `weekly` or `monthly` of a schedule · `asked` for typed dates · `preview` of a schedule's next one. */
+  kind: z.enum(['weekly', 'monthly', 'asked', 'preview']),
   /** It goes to its owner's direct messages, as every preview does. */
   inDirectMessage: z.boolean(),
   /** The schedule by which a person sent it: what delays it is reported in the conversation of that request. */
   sentBy: z.string().optional(),
   /** The person who set it up, or requested it. */
   owner: person,
-  /** ISO week, such as 2026-W38. */
+  /** Its ISO week, such as 2026-W38, or its month, such as 2026-10. */
   week: z.string().optional(),
-  /** The week of the schedule's previous digest: it shows results of requests under that. */
+  /** The week or month of the schedule's previous digest: it shows results of requests under that. */
   lastWeek: z.string().optional(),
   range: dayRange,
   /** The requested range includes today: it is `leftOut`, or it is the whole range, without a comparison. */
@@ -90,16 +104,26 @@ export const editionRun = runBase.extend({
   /** The parts of the range, each a point of the chart. */
   spans: z.array(dayRange.extend(counts.shape)),
   pages: pageFigures.optional(),
+  /** Of a month: the largest changes in the weekly digests of its whole weeks, the largest first. */
+  inside: z.array(weekChange).optional(),
+  /** How many of these weeks have a weekly digest with pages. */
+  insideWeeks: z.number().optional(),
   /** Why there is no list of pages. */
   noPages: z.enum(['tooMany', 'failed']).optional(),
   /** Why the list of pages comes later: its earliest time, while only limits delay it. */
   pagesWait: platformCause.extend({ untilMs: z.number().optional() }).optional(),
   /** The readers' figures, and those of the range before. */
   readers: readerFigures.optional(),
+  /** How long what they list has needed work. */
+  gaps: gapsById.optional(),
   readersBefore: readerFigures.pick({ questions: true, visitors: true }).optional(),
   followUps: z.array(followUp),
   /** How many pull requests of the agent wait for a review, and for how many days the oldest does. */
   reviews: z.object({ count: z.number(), days: z.number() }).optional(),
+  /** What the numbers say since the pull requests of earlier requests were merged, what got worse first. */
+  since: z.array(sinceMerge).optional(),
+  /** How many of these are left out. */
+  sinceMore: z.number().int().optional(),
   csv: file.optional(),
   ended: editionEnding.optional(),
 });
@@ -116,11 +140,14 @@ export const editionKind: VisibleKind<EditionRun> = {
   }),
 };
 
-/** Returns the id of a week's digest, the same for everybody who posts it. */
-export const weeklyId = (
+/** Returns the id of the digest of a week or month, the same for everybody who posts it. */
+export const scheduledId = (
   { teamId, channel, project }: Pick<EditionRun, 'teamId' | 'channel' | 'project'>,
-  week: string,
-) => idOf('digest', teamId, channel, project, week);
+  period: string,
+) => idOf('digest', teamId, channel, project, period);
+
+/** Whether it is a digest of a schedule. */
+export const isScheduled = ({ kind }: Pick<EditionRun, 'kind'>) => kind === 'weekly' || kind === 'monthly';
 
 /** Returns a new digest. Its figures are accepted by its first step. */
 export function newEdition(
@@ -138,8 +165,10 @@ export function newEdition(
     people: [],
     dueAtMs: nowMs,
     inDirectMessage: false,
+    // Its record stands for the month that has its digest.
+    ...(wanted.kind === 'monthly' && { keptMs: retention.monthlyMs }),
     ...wanted,
-    week: weekNameOf(range),
+    week: periodNameOf(range),
     state: 'collecting',
     sinceMs: nowMs,
     spans: [],
@@ -156,33 +185,40 @@ export function figuresOf(
   nowMs: number,
 ): FiguresRun[] {
   const { teamId, project, range, sections } = digest;
-  const isWeekly = digest.kind === 'weekly';
-  const [before, spans] = [weekBefore(range), spansOf(range)];
+  const scheduled = isScheduled(digest);
+  const [before, spans] = [rangeBefore(range), spansOf(range)];
   // Of those before, one is for the totals: fewer if the range itself takes many.
   const beforeRequests = spans.length > 7 ? 3 : 5;
-  const maxRequests = isWeekly ? undefined : ASKED_REQUESTS - beforeRequests;
+  const maxRequests = scheduled ? undefined : ASKED_REQUESTS - beforeRequests;
   const readers = sections.includes('readers');
-  // A weekly digest needs its pages also if only the file lists them.
-  const pages = sections.includes('pages') || (isWeekly && sections.includes('csv'));
-  const wanted = { teamId, project, urgent: !isWeekly, pages };
+  // A digest of a schedule needs its pages also if only the file lists them.
+  const pages = sections.includes('pages') || (scheduled && sections.includes('csv'));
+  const wanted = { teamId, project, urgent: !scheduled, pages };
   const figures = newFiguresRun({ ...wanted, range, spans, readers, maxRequests }, nowMs);
   // An unfinished day has no comparison.
   if (digest.today === 'soFar') return [figures];
-  const earlier = isWeekly
+  const earlier = scheduled
     ? { spans: spansOf(before), readers, maxRequests }
     : { spans: [before], readers: false, maxRequests: beforeRequests };
   return [figures, newFiguresRun({ ...wanted, range: before, ...earlier }, nowMs)];
 }
 
-/** A weekly digest that is later than this says so. */
+/** A digest of a schedule that is later than this says so. */
 const LATE_MS = 3_600_000;
 
-/** Returns that a weekly digest is late if it is posted now, for any cause. */
-export const lateNow = ({ kind, dueAtMs }: EditionRun, nowMs: number): Pick<EditionRun, 'late'> =>
-  kind === 'weekly' && nowMs - dueAtMs > LATE_MS ? { late: true } : {};
+/** Returns that a digest of a schedule is late if it is posted now, for any cause. */
+export const lateNow = (run: EditionRun, nowMs: number): Pick<EditionRun, 'late'> =>
+  isScheduled(run) && nowMs - run.dueAtMs > LATE_MS ? { late: true } : {};
 
-/** Whether nothing of the digest is missing, so that it is not posted again. */
-export const isComplete = ({ ended, noPages }: EditionRun) => ended?.why === 'done' && noPages !== 'failed';
+/** Messages expire after 30 days. The pages, from whose arrival this counts, may come two days after the message. */
+const MESSAGES_MS = retention.runMs - 3 * 86_400_000;
+
+/** Whether the digest is not posted again: nothing is missing, or its record has outlived its messages, as that of a month can. */
+export function isComplete({ ended, noPages, totals, sinceMs }: EditionRun, nowMs: number): boolean {
+  const isPosted = ended !== undefined && ended.why !== 'place' && totals !== undefined;
+  if (isPosted && nowMs - sinceMs > MESSAGES_MS) return true;
+  return ended?.why === 'done' && noPages !== 'failed';
+}
 
 /**
  * Returns a digest that resumes after a failure or without its pages, or asks the platform again at once; undefined if
@@ -196,7 +232,7 @@ export function restart(
 ): EditionRun | undefined {
   const { ended, noPages, ...rest } = run;
   const isWaiting = run.state === 'collecting' && (run.stuck ?? run.waitReported ?? sentBy) !== undefined;
-  if (ended === undefined ? !isWaiting : isComplete(run)) return undefined;
+  if (ended === undefined ? !isWaiting : isComplete(run, nowMs)) return undefined;
   const state = run.totals === undefined ? 'collecting' : 'posted';
   const again = { ...rest, figures: undefined, sections, sentBy, sinceMs: nowMs, waitReported: undefined };
   return ended?.why === 'place'
@@ -206,6 +242,7 @@ export function restart(
 
 export const rootKey = ({ id }: { id: string }) => `${id}.digest`;
 export const pagesKey = ({ id }: { id: string }) => `${id}.pages`;
+export const sinceKey = ({ id }: { id: string }) => `${id}.since`;
 
 /** Returns the address of a digest's message; undefined while it is not posted. */
 export async function permalinkOf(

@@ -4,8 +4,8 @@ import { cut, joinFacts, sanitizeUserText, singleLine, upperFirst } from '../../
 import { isNotThere, platformReasonText, projectMissingText } from '../../shared/wording-view.ts';
 import { digestActions } from '../buttons.ts';
 import type { PlatformCause } from '../model.ts';
-import { daysText, rangeText, type Week } from '../weeks.ts';
-import type { EditionEnding, EditionRun } from './record.ts';
+import { daysText, type Period, rangeText, unitOf } from '../weeks.ts';
+import { type EditionEnding, type EditionRun, isScheduled } from './record.ts';
 
 type Which = Pick<EditionRun, 'site' | 'range'> & { channel?: string };
 
@@ -54,11 +54,11 @@ export function noNumbersMessage(
   return answer('No numbers yet', run, next, { icon: '🕒', ...(cause && { cause }) });
 }
 
-/** To a person who requests a week's digest before its numbers are final. */
-export const notFinalMessage = ({ range }: Week, finalMs: number): Message =>
+/** To a person who requests a digest of a week or month before its numbers are final. */
+export const notFinalMessage = ({ name, range }: Period, finalMs: number): Message =>
   layout({
     lines: [
-      [{ bold: 'Too early' }, ' · the platform may still count the last views of the week'],
+      [{ bold: 'Too early' }, ` · the platform may still count the last views of the ${unitOf(name)}`],
       ['Send it after ', { time: finalMs, format: '{time}' }, '.'],
     ],
     small: [rangeText(range)],
@@ -67,7 +67,7 @@ export const notFinalMessage = ({ range }: Week, finalMs: number): Message =>
 /** Returns the message to the requester of dates or a preview that failed; a schedule reports its own failures. */
 export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   const { ended, kind, owner, channel, project } = run;
-  if (ended === undefined || ended.why === 'done' || kind === 'weekly') return undefined;
+  if (ended === undefined || ended.why === 'done' || isScheduled(run)) return undefined;
   const { lines, small } = failureParts(ended, { project, channel }, { again: 'ask for it again' });
   const subject = ` · ${sanitizeUserText(run.site, 60)}`;
   const where: Part[] = ended.why === 'place' ? [subject, ' in ', { channel }] : [subject];
@@ -80,10 +80,10 @@ export function failedMessage(run: EditionRun): OutboxMessage | undefined {
   };
 }
 
-/** Returns the channel's line about a weekly digest that the platform delays, in its present form. */
+/** Returns the channel's line about a schedule's digest that the platform delays, in its present form. */
 export function lateMessage(run: EditionRun): OutboxMessage | undefined {
-  const { id, kind, stuck, site, range, channel, totals, ended } = run;
-  if (kind !== 'weekly' || stuck === undefined) return undefined;
+  const { id, stuck, site, range, channel, totals, ended } = run;
+  if (!isScheduled(run) || stuck === undefined) return undefined;
   const line = (state: string): Part[] => [
     { bold: state },
     ` · ${sanitizeUserText(site, 60)} · ${daysText(range)}`,

@@ -1,5 +1,5 @@
 import { defineRestore } from '../../engine/restore.ts';
-import { type EditionRun, editionRun, pagesKey } from './record.ts';
+import { type EditionRun, editionRun, pagesKey, sinceKey } from './record.ts';
 import { editionMessages } from './view.ts';
 
 export const editionRestore = defineRestore<EditionRun>({
@@ -8,6 +8,7 @@ export const editionRestore = defineRestore<EditionRun>({
   keys: (run) => [
     ...editionMessages(run).map(({ key }) => key),
     pagesKey(run),
+    sinceKey(run),
     `${run.id}.failed`,
     `${run.id}.late`,
   ],

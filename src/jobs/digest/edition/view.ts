@@ -16,13 +16,24 @@ import type { ChartBlock } from '../../../store/messages.ts';
 import { PULL_REQUEST_STATES } from '../../pull-request/state-view.ts';
 import { personName, pullRequestPart } from '../../shared/wording-view.ts';
 import { type AskButton, UNANSWERED } from '../buttons.ts';
-import { type Counts, listedThumbs, type PageChange, totalOf } from '../model.ts';
-import { chartLabels, daysOf, daysText, rangeText } from '../weeks.ts';
+import { gapId } from '../gaps.ts';
+import {
+  type Counts,
+  listedThumbs,
+  listedTopics,
+  openQuestions,
+  type PageChange,
+  type PageFigures,
+  totalOf,
+} from '../model.ts';
+import { sinceMessage } from '../row/view.ts';
+import { chartLabels, daysOf, daysText, rangeBefore, rangeText, unitOf, weeksIn } from '../weeks.ts';
 import {
   askButtons,
   bothText,
   CHECK_COUNTING,
   changeText,
+  gapText,
   pageCell,
   pagePart,
   pathText,
@@ -32,22 +43,23 @@ import {
   spokenChange,
   subjectPart,
   timesText,
+  toRows,
   trendText,
   viewsText,
   wordsText,
 } from './phrases.ts';
-import { type EditionRun, pagesKey, rootKey } from './record.ts';
+import { type EditionRun, isScheduled, pagesKey, rootKey, sinceKey } from './record.ts';
 import { causeText, failedMessage, lateMessage } from './reply-view.ts';
 
 /** Returns every message of a digest in its present form. */
 export function editionMessages(run: EditionRun): OutboxMessage[] {
   const notes = [lateMessage(run), failedMessage(run)].flatMap((one) => one ?? []);
   if (run.totals === undefined) return notes;
-  // A weekly digest has low priority: requests of people go first.
+  // A digest of a schedule has low priority: requests of people go first.
   const shared: Pick<OutboxMessage, 'attempt' | 'kind' | 'lowPriority'> = {
     attempt: run.attempt ?? 1,
     kind: 'state',
-    ...(run.kind === 'weekly' && { lowPriority: true }),
+    ...(isScheduled(run) && { lowPriority: true }),
   };
   const root: OutboxMessage = {
     ...shared,
@@ -58,7 +70,9 @@ export function editionMessages(run: EditionRun): OutboxMessage[] {
   const thread = pagesMessage(run);
   const place = { under: rootKey(run) };
   const pages = thread === undefined ? [] : [{ ...shared, key: pagesKey(run), place, ...thread }];
-  return [root, ...pages, ...notes];
+  const since = isCollected(run) ? sinceMessage(run) : undefined;
+  const merged = since === undefined ? [] : [{ ...shared, key: sinceKey(run), place, ...since }];
+  return [root, ...pages, ...merged, ...notes];
 }
 
 /** The message in the channel: totals, chart, and the expected time of the rest. */
@@ -68,9 +82,10 @@ function rootContent(run: EditionRun, totals: Counts): Pick<OutboxMessage, 'mess
   const work = workText(run);
   const see = work !== '' && [{ bold: work }, ', see the thread'];
   const head = message([title, see, ...totalLines(run, totals)]);
-  const biggest = biggestLine(run, (path) => pagePart(run.site, path));
+  const page = (path: string) => pagePart(run.site, path);
+  const changes = [biggestLine(run, page), insideLine(run, page)];
   const small = toLines([...noticeLines(run), footerLine(run)]).map((line) => contextBlock([line]));
-  const rest = [...(biggest ? [message([biggest])] : []), ...small];
+  const rest = [...(changes.some(Boolean) ? [message(changes)] : []), ...small];
   const text = spokenLines(run, totals);
   const without = compose([head, ...rest], text);
   if (totalOf(totals) === 0) return { message: without };
@@ -91,7 +106,16 @@ function totalLines(run: EditionRun, totals: Counts): Line[] {
     [{ bold: viewsText(total) }, compared],
     [part('People', 'human'), part('AI', 'ai'), share, ...visitorsTexts(run)].join('  ·  '),
     trendText(run.weekViews),
+    perDayText(run),
   ];
+}
+
+/** Two months may differ in length: then their totals say little without this. */
+function perDayText({ range, totals, totalsBefore }: EditionRun): string {
+  const [days, daysBefore] = [range, rangeBefore(range)].map((one) => daysOf(one).length);
+  if (!totals || !totalsBefore || !days || !daysBefore || days === daysBefore) return '';
+  const perDay = bothText(Math.round(totalOf(totals) / days), Math.round(totalOf(totalsBefore) / daysBefore));
+  return `Views per day ${perDay}.`;
 }
 
 function visitorsTexts({ readers, readersBefore }: EditionRun): string[] {
@@ -105,13 +129,14 @@ function visitorsTexts({ readers, readersBefore }: EditionRun): string[] {
 function zeroLines(run: EditionRun): string[] {
   const { totalsBefore: before } = run;
   const was = before ? ` (${formatCount(totalOf(before))} ${beforeText(run)})` : '';
-  const period = run.week === undefined ? 'in these days' : 'all week';
+  const period = run.week === undefined ? 'in these days' : `all ${unitOf(run.week)}`;
   return [`0 views ${period}${was}.`, CHECK_COUNTING];
 }
 
 const beforeText = ({ week, range }: EditionRun) => {
   const days = daysOf(range).length;
-  if (week !== undefined || days === 1) return week === undefined ? 'a week before' : 'the week before';
+  if (week !== undefined) return `the ${unitOf(week)} before`;
+  if (days === 1) return 'a week before';
   return days < 7 ? 'on the same weekdays a week before' : 'in as many days before';
 };
 
@@ -120,8 +145,19 @@ function biggestLine({ pages, totals }: EditionRun, pathPart: (path: string) => 
   // Without any views, every page has changed by its maximum.
   if (biggest === undefined || totals === undefined || totalOf(totals) === 0) return undefined;
   const { page, by } = biggest;
-  const whose = by === 'ai' ? 'AI views' : 'views by people';
-  return ['Biggest change: ', pathPart(page.path), `, ${whose} ${bothText(page[by], page.before[by])}`];
+  return ['Biggest change: ', pathPart(page.path), biggestText({ page, by })];
+}
+
+const biggestText = ({ page, by }: NonNullable<PageFigures['biggest']>) =>
+  `, ${by === 'ai' ? 'AI views' : 'views by people'} ${bothText(page[by], page.before[by])}`;
+
+/** "Largest changes within the month (3 of its 4 whole weeks): 5–11 Oct /quickstart, views by people 401 → 96, ▼ 76%" */
+function insideLine({ range, inside = [], insideWeeks }: EditionRun, pathPart: (path: string) => Part): Line {
+  const { length } = weeksIn(range);
+  const some = (insideWeeks ?? length) < length ? ` (${insideWeeks} of its ${length} whole weeks)` : '';
+  const weeks = chartLabels(inside.map(({ range }) => range));
+  const changes = inside.map((one, at) => [`${weeks[at]} `, pathPart(one.page.path), biggestText(one)]);
+  return entriesLine(`Largest changes within the month${some}`, changes);
 }
 
 function noticeLines(run: EditionRun): Line[] {
@@ -191,8 +227,10 @@ function spokenLines(run: EditionRun, totals: Counts): Line[] {
   return [
     `${site}: ${work}${viewsText(total)}${change}. ${part('People', 'human')}. ${part('AI', 'ai')}.`,
     trendText(run.weekViews),
+    perDayText(run),
     chartText(run),
     biggestLine(run, pathText),
+    insideLine(run, pathText),
     ...noticeLines(run),
   ];
 }
@@ -204,8 +242,6 @@ function chartText({ spans }: EditionRun): string {
   return `${when}: People ${numbers('human')}; AI ${numbers('ai')}.`;
 }
 
-const MAX_CELL_PATH = 60;
-
 /** Whether its pages and the readers' figures are known, as far as the platform has them. */
 const isCollected = ({ state }: EditionRun) => state === 'completing' || state === 'ended';
 
@@ -216,40 +252,43 @@ interface Work {
   line: Part[];
 }
 
-/** Returns what needs work: thumbs down, searches without a click, unanswered questions, then falling pages. */
-function workOf(run: EditionRun): Work[] {
-  const { site, pages, readers, readersBefore, sections } = run;
-  const work = (about: Work['about'], state: string, name: string, ...facts: Line[]): Work => ({
-    about,
-    name,
-    line: joinParts([[{ bold: state }], ...facts]),
-  });
-  const falling = sections.includes('pages') ? (pages?.falling ?? []) : [];
-  return [
+/** Returns what readers miss, by events × weeks: thumbs down, searches without a click, unanswered questions. */
+function gapsOf({ site, readers, readersBefore, gaps }: EditionRun): Work[] {
+  const work = (about: Work['about'], state: string, name: string, events: number, facts: Line[]) => {
+    const gap = gaps?.[gapId(about, name)];
+    const line = joinParts([[{ bold: state }], ...facts, gapText(gap)]);
+    return { about, name, weight: events * (gap?.weeks ?? 1), line };
+  };
+  const all = [
     ...listedThumbs(readers).map(({ path, up, down }) =>
-      work('thumbs', 'Thumbs down', path, [pagePart(site, path)], thumbsText(down, up)),
+      work('thumbs', 'Thumbs down', path, down, [[pagePart(site, path)], thumbsText(down, up)]),
     ),
     ...(readers?.searches ?? []).map(({ query, hits }) =>
-      work('searches', 'Searched, nothing clicked', query, `${queryText(query)} ${timesText(hits)}`),
+      work('searches', 'Searched, nothing clicked', query, hits, [`${queryText(query)} ${timesText(hits)}`]),
     ),
-    ...(readers?.questions?.unanswered
-      ? [work('questions', 'Unanswered', UNANSWERED, ...questionsTexts(readers.questions, readersBefore))]
-      : []),
-    ...falling.map((page) =>
-      work(
-        'pages',
-        'Falling',
-        page.path,
-        [pagePart(site, page.path)],
-        `people ${bothText(page.human, page.before.human)}`,
-      ),
-    ),
+    ...openQuestions(readers).map((one) => {
+      const { name, asked, unanswered } = one;
+      const facts =
+        name === UNANSWERED
+          ? questionsTexts(one, readersBefore)
+          : [wordsText(name, 60), `${formatCount(unanswered)} of ${countOf(asked, 'question')}`];
+      return work('questions', 'Unanswered', name, unanswered, facts);
+    }),
   ];
+  return all.toSorted((one, other) => other.weight - one.weight);
 }
+
+/** Returns the falling pages, which need work as well, but are no gap. */
+const fallingOf = ({ site, pages, sections }: EditionRun): Work[] =>
+  (sections.includes('pages') ? (pages?.falling ?? []) : []).map(({ path, human, before }) => ({
+    about: 'pages',
+    name: path,
+    line: joinParts([[pagePart(site, path)], `people ${bothText(human, before.human)}`]),
+  }));
 
 /** "3 things need work"; empty if nothing does, or that is not known yet. */
 function workText(run: EditionRun): string {
-  const { length } = isCollected(run) ? workOf(run) : [];
+  const { length } = isCollected(run) ? [...gapsOf(run), ...fallingOf(run)] : [];
   return length === 0 ? '' : `${countOf(length, 'thing')} ${length === 1 ? 'needs' : 'need'} work`;
 }
 
@@ -258,14 +297,22 @@ const MAX_SPOKEN = 5;
 /** The message in its thread: what needs work, then the pages. Missing while they are unknown. */
 function pagesMessage(run: EditionRun): Pick<OutboxMessage, 'message' | 'fallback'> | undefined {
   if (!isCollected(run)) return undefined;
-  const work = workOf(run);
+  const [gaps, falling] = [gapsOf(run), fallingOf(run)];
+  const all = run.readers?.questions;
   const title = workText(run) && `${workText(run)} on ${siteText(run.site)}`;
   // A few lines: text from readers is never cut in the middle.
-  const spoken: Line[] = [title || 'Since last week', ...work.slice(0, MAX_SPOKEN).map(({ line }) => line)];
+  const lines = [...gaps.map(({ line }) => line), ...falling.map(({ line }) => ['Falling · ', ...line])];
+  const spoken: Line[] = [title || sinceText(run), ...lines.slice(0, MAX_SPOKEN)];
+  const rows = (works: Work[]) =>
+    works.map(({ line, about, name }) => message([line], askButtons(run, about, name)));
   const followUps = followUpLines(run);
   const head = [
     ...(title ? [message([[{ bold: title }]])] : []),
-    ...work.map(({ line, about, name }) => message([line], askButtons(run, about, name))),
+    ...rows(gaps),
+    ...(all && listedTopics(run.readers).length > 0
+      ? [contextBlock([[`Unanswered in all: ${questionsTexts(all, run.readersBefore)[0]}`]])]
+      : []),
+    ...(falling.length > 0 ? [message([[{ bold: 'Falling' }]]), ...rows(falling)] : []),
     ...(followUps.length > 0 ? [message(followUps)] : []),
   ];
   if (!run.sections.includes('pages') || run.pages === undefined || run.pages.top.length === 0)
@@ -283,22 +330,21 @@ const NUMBERS = { align: 'right' as const };
 function topTable({ pages }: EditionRun): TableBlock {
   const change = pages?.sumBefore ? ['Change'] : [];
   const rows = (pages?.top ?? []).map((page) => [
-    pageCell(page.path, MAX_CELL_PATH),
+    pageCell(page.path),
     ...[page.human, page.ai, totalOf(page)].map(formatCount),
     ...change.map(() => changeOf(page)),
   ]);
-  const cell = (text: string) => ({ type: 'raw_text' as const, text });
   return {
     type: 'table',
     column_settings: [WORDS, NUMBERS, NUMBERS, NUMBERS, ...change.map(() => WORDS)],
-    rows: [['Page', 'People', 'AI', 'Total', ...change], ...rows].map((row) => row.map(cell)),
+    rows: toRows([['Page', 'People', 'AI', 'Total', ...change], ...rows]),
   };
 }
 
 /** The same for a workspace that does not take tables. */
 function topList({ site, pages }: EditionRun): PagePart {
   const lines = (pages?.top ?? []).map((page) => [
-    pagePart(site, page.path, MAX_CELL_PATH),
+    pagePart(site, page.path),
     `: people ${formatCount(page.human)} · AI ${formatCount(page.ai)}`,
     ...(pages?.sumBefore ? [` · ${changeOf(page)}`] : []),
   ]);
@@ -313,7 +359,11 @@ function pageParts(run: EditionRun, top: PagePart): PagePart[] {
     ['Rising, people', pages.rising, movedBy('human')],
     ['Rising, AI', pages.risingAi, movedBy('ai')],
     ['Falling, AI', pages.fallingAi, movedBy('ai')],
-    [run.week === undefined ? 'New' : 'New this week', pages.fresh, (page) => formatCount(totalOf(page))],
+    [
+      run.week === undefined ? 'New' : `New this ${unitOf(run.week)}`,
+      pages.fresh,
+      (page) => formatCount(totalOf(page)),
+    ],
     ['Gone quiet', pages.quiet, (page) => `${formatCount(totalOf(page.before))} → 0`],
     ['Read by AI, rarely by people', pages.aiRead, (page) => `${shareText(page)} AI`],
   ];
@@ -355,6 +405,7 @@ const thumbsText = (down: number, up: number) => `${formatCount(down)} down, ${f
 
 type Questions = NonNullable<NonNullable<EditionRun['readers']>['questions']>;
 
+/** Returns how many of all questions have no answer, then what they are about. */
 function questionsTexts(now: Questions, before: EditionRun['readersBefore']): string[] {
   const percent = ({ asked, unanswered }: Questions) => `${Math.round((100 * unanswered) / asked)}%`;
   const past = before?.questions;
@@ -366,15 +417,18 @@ function questionsTexts(now: Questions, before: EditionRun['readersBefore']): st
   ];
 }
 
+const sinceText = ({ week }: EditionRun) => `Since last ${unitOf(week ?? '')}`;
+
 const MAX_FOLLOW_UPS = 5;
 
 /** What came of the requests under the last digest, line by line. */
-export function followUpLines({ site, followUps, reviews }: EditionRun): Line[] {
+export function followUpLines(run: EditionRun): Line[] {
+  const { site, followUps, reviews } = run;
   const waiting = reviews && reviewsText(reviews);
   if (followUps.length === 0) return waiting ? [waiting] : [];
   const rest = followUps.length - MAX_FOLLOW_UPS;
   return [
-    [{ bold: 'Since last week' }],
+    [{ bold: sinceText(run) }],
     ...followUps.slice(0, MAX_FOLLOW_UPS).map((one) => {
       const subject = subjectPart(one.subject, (path) => pagePart(site, path));
       return joinParts([[subject], outcomeParts(one), numbersText(one)]);

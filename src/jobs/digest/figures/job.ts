@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { type DocsApi, keyIdOf } from '../../../docs-api/client.ts';
 import { DocsApiError } from '../../../docs-api/errors.ts';
+import { holdsEmailAddress } from '../../../docs-api/text.ts';
 import type { Project } from '../../../projects.ts';
 import { wait } from '../../../runtime/later.ts';
 import { backoffMs } from '../../../runtime/timing.ts';
@@ -18,6 +19,7 @@ import {
   isRefusal,
   MAX_LISTED,
   MAX_THUMBS,
+  MAX_TOPICS,
   type ReaderFigures,
 } from '../model.ts';
 import { daysOf, finalAtMs } from '../weeks.ts';
@@ -43,6 +45,15 @@ export const analyticsLimit = (project: Project, perHour: number): RateLimit => 
   perId: true,
   interactiveShare: Math.min(KEPT_FOR_PEOPLE, Math.floor(perHour / 5)) / perHour,
 });
+
+/** Returns a project's analytics and their limit; undefined if the settings no longer have the project. */
+export function analyticsOf(project: string, { platform, settings, stopping: signal }: JobContext) {
+  const docs = platform.docs(project);
+  const found = settings.projects.find(({ name }) => name === project);
+  if (docs === undefined || found?.projectId === undefined) return undefined;
+  const source: Source = { docs, projectId: found.projectId, signal };
+  return { limit: analyticsLimit(found, settings.limits.analyticsPerHour), source };
+}
 
 /** Collects figures within the hourly limit, one request per step, and resumes at the same place. */
 export const figuresJob = defineRunJob({
@@ -71,15 +82,14 @@ const end = (run: FiguresRun) => save({ ...run, state: 'ended' as const });
 const MAX_PART_FAILURES = 3;
 
 /** An optional part that the platform lacks or refuses is left out for a day. */
-const REFUSALS: DocsApiError['kind'][] = ['not_found', 'unsupported', 'forbidden', 'bad_request'];
+export const REFUSALS: DocsApiError['kind'][] = ['not_found', 'unsupported', 'forbidden', 'bad_request'];
 
 /** The pause after a 429 without `Retry-After`; the limit is hourly. */
-const DEFAULT_LIMIT_MS = MINUTE_MS;
+export const DEFAULT_LIMIT_MS = MINUTE_MS;
 
 async function step(stored: FiguresRun, context: JobContext): Promise<StepResult<FiguresRun>> {
   const { now } = context;
   const { rateLimiter, figures, support } = context.store;
-  const { limits, projects } = context.settings;
   const { pollFailure: before } = stored;
   // Our own limit may give a slot sooner.
   const waitMs = before && !isOwnLimit(before) ? before.nextMs - now() : 0;
@@ -87,10 +97,9 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   const run = stored.requests === 0 ? await takeStored(stored, context) : stored;
   const request = nextRequest(run);
   if (request === undefined) return end(run);
-  const docs = context.platform.docs(run.project);
-  const project = projects.find(({ name }) => name === run.project);
-  if (docs === undefined || project?.projectId === undefined) return retryLater(run, 'project', context);
-  const limit = analyticsLimit(project, limits.analyticsPerHour);
+  const analytics = analyticsOf(run.project, context);
+  if (analytics === undefined) return retryLater(run, 'project', context);
+  const { limit, source } = analytics;
   // A request keeps its slot until it is sent. A retry takes a new one, since both requests were sent.
   const id = `${run.id} ${run.sinceMs} ${run.requests}`;
   const inMs = await rateLimiter.takeSlot(limit, { id, priority: run.urgent ? 'interactive' : 'low' });
@@ -98,7 +107,6 @@ async function step(stored: FiguresRun, context: JobContext): Promise<StepResult
   const sent = { ...run, requests: run.requests + 1 };
   const part = READER_PARTS.find((one) => one === request);
   try {
-    const source = { docs, projectId: project.projectId, signal: context.stopping };
     if (part !== undefined)
       sent.readers = run.readers && (await requestReaders(run.readers, part, run.range, source));
     else if (request === 'pages') sent.pages = await requestPages(run, source, figures);
@@ -177,10 +185,10 @@ function delay(run: FiguresRun, pollFailure: Failure, giveUpAtMs: number, { now 
 }
 
 /** Rows per request, the platform's maximum. */
-const PAGE_LIMIT = 250;
-const SEARCH_LIMIT = 100;
+export const PAGE_LIMIT = 250;
+export const SEARCH_LIMIT = 100;
 /** Fewer than the platform's maximum, because the answers in them are long. */
-const CONVERSATION_LIMIT = 250;
+export const CONVERSATION_LIMIT = 250;
 
 /** Requests per part of the readers' figures; an incomplete list of questions would mislead. */
 const MAX_PART_REQUESTS = 20;
@@ -188,13 +196,16 @@ const MAX_PART_REQUESTS = 20;
 /** Maximum number of counted categories; a hostile platform could send any number. */
 const MAX_CATEGORIES = 100;
 
+/** Searches that are kept for the choice of those that a digest lists. */
+const MAX_SEARCHES = 20;
+
 /** A search with fewer hits does not count. */
 const MIN_HITS = 10;
 
 /** If requests are few, this many are reserved for the list of pages, which matters more than the readers' figures. */
 const KEPT_FOR_PAGES = 4;
 
-interface Source {
+export interface Source {
   docs: DocsApi;
   projectId: string;
   signal: AbortSignal;
@@ -230,11 +241,11 @@ async function takeStored(run: FiguresRun, { store: { figures, support } }: JobC
 }
 
 /** Views as whole numbers from 0: a platform may send anything. */
-const toViews = ({ human, ai }: Counts): Counts => ({ human: whole(human), ai: whole(ai) });
+export const toViews = ({ human, ai }: Counts): Counts => ({ human: whole(human), ai: whole(ai) });
 
-const whole = (value: number) => Math.min(Math.max(0, Math.round(value)), Number.MAX_SAFE_INTEGER);
+export const whole = (value: number) => Math.min(Math.max(0, Math.round(value)), Number.MAX_SAFE_INTEGER);
 
-const queryOf = ({ from, to }: DayRange, { projectId }: Source): Query => ({
+export const queryOf = ({ from, to }: DayRange, { projectId }: Source): Query => ({
   projectId,
   dateFrom: from,
   dateTo: to,
@@ -266,7 +277,7 @@ async function requestPages(run: FiguresRun, source: Source, figures: FiguresSto
 }
 
 /** The name of a part that the platform does not have, or refuses. */
-const supportKey = ({ teamId, project }: FiguresRun, part: ReaderPart) =>
+export const supportKey = ({ teamId, project }: Pick<FiguresRun, 'teamId' | 'project'>, part: ReaderPart) =>
   `analytics:${teamId}:${project}:${part}`;
 
 const leaveOut = (run: FiguresRun, part: ReaderPart): FiguresRun => ({
@@ -276,31 +287,59 @@ const leaveOut = (run: FiguresRun, part: ReaderPart): FiguresRun => ({
 });
 
 /** Returns the readers' figures without further requests for `part`. */
-const finish = ({ done, figures }: Readers, part: ReaderPart): Readers => ({
+const finish = ({ done, figures, clicked }: Readers, part: ReaderPart): Readers => ({
   figures,
+  ...(clicked && { clicked }),
   done: [...done, part],
 });
 
-type Query = { projectId: string; dateFrom: string; dateTo: string };
+export type Query = { projectId: string; dateFrom: string; dateTo: string };
 
-const NO_QUESTIONS = { asked: 0, unanswered: 0, categories: {} as Record<string, number> };
+const NONE = { asked: 0, unanswered: 0 };
+type Counted = Omit<NonNullable<Readers['open']>, 'cursor' | 'requests'>;
+const NO_QUESTIONS: Counted = { ...NONE, topics: {} };
 
 /** The result of a request for a part. It continues at `cursor`, with the questions `counted` so far. */
 interface PartResult {
   figures?: ReaderFigures;
   cursor?: string | undefined;
-  counted?: typeof NO_QUESTIONS;
+  counted?: Counted;
+  clicked?: Readers['clicked'];
 }
 
 /** Returns the readers' figures after one more request for `part`. */
 export async function requestReaders(readers: Readers, part: ReaderPart, range: DayRange, source: Source) {
   const { open } = readers;
   const query = { ...queryOf(range, source), ...(open && { cursor: open.cursor }) };
-  const { figures, cursor, counted = NO_QUESTIONS } = await requestPart[part](query, source, readers);
-  const next = { ...readers, figures: { ...readers.figures, ...figures } };
+  const {
+    figures,
+    cursor,
+    counted = NO_QUESTIONS,
+    ...rest
+  } = await requestPart[part](query, source, readers);
+  const cut = { ...readers.figures.cut, ...figures?.cut };
+  const next = { ...readers, ...rest, figures: { ...readers.figures, ...figures, cut } };
   const requests = (open?.requests ?? 0) + 1;
   const goesOn = cursor !== undefined && cursor !== open?.cursor && requests < MAX_PART_REQUESTS;
   return goesOn ? { ...next, open: { ...counted, cursor, requests } } : finish(next, part);
+}
+
+/** Kept searches with a clicked page, and the length of their terms and paths. */
+const MAX_CLICKED = 100;
+const MAX_TERM = 200;
+const MAX_CLICKED_PATH = 300;
+
+type Searches = Awaited<ReturnType<DocsApi['getSearches']>>['searches'];
+
+/** Returns the most frequent searches with a clicked page, each term once. */
+function addClicked(known: NonNullable<Readers['clicked']>, searches: Searches): Readers['clicked'] {
+  const found = searches.flatMap(({ searchQuery, hits, ctr, topClickedPage: page = '' }) =>
+    page.startsWith('/') && page.length <= MAX_CLICKED_PATH && !holdsEmailAddress(page)
+      ? [{ query: searchQuery.slice(0, MAX_TERM).toWellFormed(), hits: whole(hits), page, rate: ctr }]
+      : [],
+  );
+  const byTerm = new Map([...known, ...found].map((one) => [one.query, one]));
+  return [...byTerm.values()].toSorted((one, other) => other.hits - one.hits).slice(0, MAX_CLICKED);
 }
 
 const requestPart: Record<
@@ -313,7 +352,7 @@ const requestPart: Record<
   },
 
   /** Reads the next terms, the most frequent first, until enough have no click. */
-  async searches(query, source, { figures }) {
+  async searches(query, source, { figures, clicked }) {
     const page = await source.docs.getSearches({ ...query, limit: SEARCH_LIMIT }, source);
     const unclicked = page.searches
       .filter(
@@ -322,36 +361,48 @@ const requestPart: Record<
       .map(({ searchQuery, hits }) => ({ query: searchQuery, hits: whole(hits) }));
     // By term: a term may come again while rows shift.
     const found = new Map([...(figures.searches ?? []), ...unclicked].map((one) => [one.query, one]));
-    const searches = [...found.values()].toSorted((one, other) => other.hits - one.hits).slice(0, MAX_LISTED);
-    const isOver = searches.length === MAX_LISTED || (page.searches.at(-1)?.hits ?? MIN_HITS) < MIN_HITS;
-    return { figures: { searches }, cursor: isOver ? undefined : page.nextCursor };
+    const searches = [...found.values()]
+      .toSorted((one, other) => other.hits - one.hits)
+      .slice(0, MAX_SEARCHES);
+    const rest = (page.searches.at(-1)?.hits ?? MIN_HITS) < MIN_HITS ? undefined : page.nextCursor;
+    const cut = { searches: rest !== undefined || found.size > MAX_SEARCHES || undefined };
+    const cursor = searches.length >= MAX_LISTED ? undefined : rest;
+    return { figures: { searches, cut }, cursor, clicked: clicked && addClicked(clicked, page.searches) };
   },
 
   async feedback(query, source) {
-    const { feedback } = await source.docs.getFeedbackByPage({ ...query, limit: MAX_THUMBS }, source);
+    const { feedback, hasMore } = await source.docs.getFeedbackByPage(
+      { ...query, limit: MAX_THUMBS },
+      source,
+    );
     // Keeps all: the next digest compares with pages of few thumbs.
     const thumbs = feedback
       .slice(0, MAX_THUMBS)
       .map(({ path, thumbsUp, thumbsDown }) => ({ path, up: whole(thumbsUp), down: whole(thumbsDown) }))
       .toSorted((one, other) => other.down - other.up - (one.down - one.up));
-    return { figures: { thumbs } };
+    return { figures: { thumbs, cut: { thumbs: hasMore || feedback.length >= MAX_THUMBS || undefined } } };
   },
 
   /** Counts the next conversations; only a complete count is shown. The readers' text is not read. */
   async questions(query, source, { open = NO_QUESTIONS }) {
     const page = await source.docs.getAssistantConversations({ ...query, limit: CONVERSATION_LIMIT }, source);
-    const categories = new Map(Object.entries(open.categories));
-    const missed = page.conversations.filter(({ resolutionStatus }) => resolutionStatus === 'unanswered');
-    for (const { queryCategory: name } of missed)
-      if (name !== undefined && (categories.has(name) || categories.size < MAX_CATEGORIES))
-        categories.set(name, (categories.get(name) ?? 0) + 1);
-    const counted = {
-      asked: open.asked + page.conversations.length,
-      unanswered: open.unanswered + missed.length,
-    };
+    const counts = new Map(Object.entries(open.topics));
+    let all = { asked: open.asked, unanswered: open.unanswered };
+    for (const { queryCategory: name, resolutionStatus } of page.conversations) {
+      const missed = resolutionStatus === 'unanswered' ? 1 : 0;
+      const add = ({ asked, unanswered } = NONE) => ({ asked: asked + 1, unanswered: unanswered + missed });
+      all = add(all);
+      if (name !== undefined && (counts.has(name) || counts.size < MAX_CATEGORIES))
+        counts.set(name, add(counts.get(name)));
+    }
     if (page.hasMore)
-      return { cursor: page.nextCursor, counted: { ...counted, categories: Object.fromEntries(categories) } };
-    const [category] = [...categories].toSorted(([, one], [, other]) => other - one)[0] ?? [];
-    return { figures: { questions: { ...counted, ...(category !== undefined && { category }) } } };
+      return { cursor: page.nextCursor, counted: { ...all, topics: Object.fromEntries(counts) } };
+    const found = [...counts]
+      .map(([name, count]) => ({ name, ...count }))
+      .filter((topic) => topic.unanswered > 0)
+      .toSorted((one, other) => other.unanswered - one.unanswered);
+    const cut = { questions: found.length > MAX_TOPICS || counts.size >= MAX_CATEGORIES || undefined };
+    const topics = found.slice(0, MAX_TOPICS);
+    return { figures: { questions: { ...all, category: topics[0]?.name, topics }, cut } };
   },
 };

@@ -1,10 +1,12 @@
 import { z } from 'zod';
 import { retention } from '../../../runtime/timing.ts';
+import { pagesKeptMs } from '../../../store/figures.ts';
 import { idOf } from '../../../store/keys.ts';
 import { runBase } from '../../../store/runs.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { pollFailure } from '../../engine/polling.ts';
 import {
+  asked,
   counts,
   type DayRange,
   dayRange,
@@ -38,14 +40,18 @@ export const figuresRun = runBase.extend({
     .object({
       done: z.array(z.enum(READER_PARTS)),
       figures: readerFigures,
-      /** A part of several requests: its cursor, the number of requests, and the questions counted so far. */
-      open: z
-        .object({
+      /** The most frequent searches with a clicked page, at most `MAX_CLICKED`, if a schedule collects them; `rate` is on the platform's scale. */
+      clicked: z
+        .array(
+          z.object({ query: z.string(), hits: z.number(), rate: z.number().optional(), page: z.string() }),
+        )
+        .optional(),
+      /** A part of several requests: its cursor, the number of requests, and the questions counted so far, by topic. */
+      open: asked
+        .extend({
           cursor: z.string(),
           requests: z.number().int(),
-          asked: z.number(),
-          unanswered: z.number(),
-          categories: z.record(z.string(), z.number()),
+          topics: z.record(z.string(), asked),
         })
         .optional(),
     })
@@ -73,10 +79,11 @@ export function newFiguresRun(
     people: [],
     ...rest,
     id: idOf('digest-figures', JSON.stringify(Object.entries(wanted).toSorted())),
+    keptMs: Math.max(retention.runMs, pagesKeptMs(wanted.range)),
     spans: [...spans],
     requests: 0,
     ...(pages && { pages: { offset: 0, isComplete: false } }),
-    ...(readers && { readers: { done: [], figures: {} } }),
+    ...(readers && { readers: { done: [], figures: {}, ...(!wanted.urgent && { clicked: [] }) } }),
     state: 'collecting',
     sinceMs: nowMs,
   };
@@ -92,8 +99,8 @@ export const hasTotals = ({ spans }: FiguresRun) => spans.every((span) => span.c
 /** Whether the views of its range could no longer change when the run began. */
 export const isRangeFinal = ({ range, sinceMs }: FiguresRun) => finalAtMs(range) <= sinceMs;
 
-/** Pages expire before the record. A digest uses them within two days. */
-const USED_MS = retention.pageFiguresMs - 2 * 86_400_000;
+/** Pages expire with the record or before it. A digest uses them within two days. */
+const usedMs = ({ range }: FiguresRun) => pagesKeptMs(range) - 2 * 86_400_000;
 
 /**
  * Starts collecting missing figures, once for equal requests, and returns them as they are. If known figures failed before
@@ -110,7 +117,7 @@ export async function collectFigures(
   const { state, pollFailure, sinceMs, rev } = known;
   const isCollecting = state === 'collecting';
   const hasFailed = pollFailure !== undefined && !(isCollecting && pollFailure.kind === 'limit');
-  const isCurrent = isCollecting || (isRangeFinal(known) && wanted.sinceMs - sinceMs <= USED_MS);
+  const isCurrent = isCollecting || (isRangeFinal(known) && wanted.sinceMs - sinceMs <= usedMs(known));
   if (isCurrent && (!hasFailed || sinceMs >= wanted.sinceMs)) return known;
   const again = { ...wanted, rev };
   await runs.resume(again);

@@ -3,10 +3,10 @@ import { wait } from '../../../runtime/later.ts';
 import { idOf } from '../../../store/keys.ts';
 import type { JobContext } from '../../engine/context.ts';
 import { workCheckMs } from '../../schedule/steps.ts';
-import { nextOccurrence } from '../../schedule/timetable.ts';
+import { FINAL_AFTER_MS, nextOccurrence } from '../../schedule/timetable.ts';
 import { collectFigures, hasTotals, newFiguresRun } from '../figures/record.ts';
 import { type Counts, comparePages, type DayRange, type PageChange } from '../model.ts';
-import { dayAt, FINAL_AFTER_MS, rangeOf } from '../weeks.ts';
+import { dayAt, rangeOf } from '../weeks.ts';
 import type { Alert, ScheduleRun } from './record.ts';
 import { alertMessage } from './view.ts';
 
@@ -46,7 +46,7 @@ const MIN_PART = 0.1;
  * Returns the schedule to save, or when there is work.
  */
 export async function stepAlert(run: ScheduleRun, context: JobContext): Promise<ScheduleRun | Wait> {
-  if (!run.alerts) return wait(Infinity);
+  if (!run.alerts || run.timetable.monthly) return wait(Infinity);
   const nowMs = context.now();
   const { time, zone } = run.timetable;
   const nextDaily = (afterMs: number) => nextOccurrence({ time, zone }, afterMs);

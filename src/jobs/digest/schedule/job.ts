@@ -12,13 +12,13 @@ import {
   newEdition,
   permalinkOf,
   restart,
-  weeklyId,
+  scheduledId,
 } from '../edition/record.ts';
 import { answerMessage } from '../edition/reply-view.ts';
 import { collectFigures } from '../figures/record.ts';
-import { finalAtMs, lastCompleteWeek } from '../weeks.ts';
+import { finalAtMs } from '../weeks.ts';
 import { stepAlert } from './alerts.ts';
-import { post, type ScheduleRun, scheduleRun } from './record.ts';
+import { editionKindOf, periodAt, post, type ScheduleRun, scheduleRun } from './record.ts';
 import { scheduleNeeds, scheduleNotes } from './view.ts';
 
 /**
@@ -30,7 +30,7 @@ const AHEAD_MS = 6 * 3_600_000;
 const CATCH_UP_MS = 48 * 3_600_000;
 
 /**
- * Posts a digest every week: starts collecting in time, accepts the digest when it is due, and records its result. A
+ * Posts a digest every week or month: starts collecting in time, accepts the digest when it is due, and records its result. A
  * message posted once has its own key, and is published before the save that follows it.
  */
 export const scheduleJob = defineRunJob({
@@ -70,8 +70,8 @@ async function finishPosting(run: ScheduleRun, context: JobContext) {
   if (posting === undefined) return undefined;
   const { dueAtMs, accepted, sentBy = [] } = posting;
   if (!accepted) return acceptDigest(run, posting, context);
-  const week = lastCompleteWeek(dueAtMs).name;
-  const edition = await loadEdition(weeklyId(run, week), context);
+  const week = periodAt(run, dueAtMs).name;
+  const edition = await loadEdition(scheduledId(run, week), context);
   // A digest that is missing or damaged is skipped.
   if (edition === undefined) return save({ ...run, posting: undefined, lastWeek: week });
   if (edition.ended === undefined) {
@@ -94,14 +94,14 @@ async function finishPosting(run: ScheduleRun, context: JobContext) {
 }
 
 function recordOutcome({ posting, ...run }: ScheduleRun, { why, code, cause }: EditionEnding, nowMs: number) {
-  const week = lastCompleteWeek(posting?.dueAtMs ?? nowMs).name;
+  const week = periodAt(run, posting?.dueAtMs ?? nowMs).name;
   if (why === 'done') return countSuccess({ ...run, lastWeek: week, failure: undefined }, nowMs);
   const failure = { why, code, cause, week };
   return countFailure({ ...run, doneUntilMs: undefined, failure }, nowMs);
 }
 
 /**
- * Accepts the digest of a week; its id follows from the week. One that has failed, or waits for numbers, resumes; if it
+ * Accepts the digest of a week or month; its id follows from that. One that has failed, or waits for numbers, resumes; if it
  * changed concurrently, the next step tries again.
  */
 async function acceptDigest(
@@ -112,11 +112,11 @@ async function acceptDigest(
   const { wake, now } = context;
   const { dueAtMs, sentBy: senders } = posting;
   const { teamId, channel, project, site, owner, sections, lastWeek } = run;
-  const { name, range } = lastCompleteWeek(dueAtMs);
-  const id = weeklyId(run, name);
+  const { name, range } = periodAt(run, dueAtMs);
+  const id = scheduledId(run, name);
   const sentBy = senders && run.id;
   const wanted = { id, teamId, channel, project, site, owner, sections, range, dueAtMs, lastWeek };
-  const digest = newEdition({ ...wanted, kind: 'weekly', sentBy }, now());
+  const digest = newEdition({ ...wanted, kind: editionKindOf(run), sentBy }, now());
   const isNew = (await context.store.runs.accept(digest)).kind === 'accepted';
   const known = isNew ? undefined : await loadEdition(id, context);
   const again = isNew ? digest : known && restart(known, { sections, sentBy }, now());
@@ -141,9 +141,15 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
   const hasLeft = isRefused && !owner.person.active;
   const next: ScheduleRun = { ...run, nextAtMs, ...(owner && { ownerLeft: hasLeft || undefined }) };
   const lastMissedMs = missed.at(-1);
-  const skipped = lastMissedMs === undefined ? undefined : lastCompleteWeek(lastMissedMs).name;
+  const skipped = lastMissedMs === undefined ? undefined : periodAt(run, lastMissedMs).name;
   if (skipped !== undefined)
-    await publish(run, `skipped.${skipped}`, placeOfOwner(next), scheduleNotes.skipped(run, missed), context);
+    await publish(
+      run,
+      `skipped.${skipped}`,
+      placeOfOwner(next),
+      scheduleNotes.skipped(run, missed, nowMs),
+      context,
+    );
   if (dueAtMs === undefined) return save(next, skipped ? { audit: `skipped: ${skipped}` } : {});
   if (isRefused && !(hasLeft && run.ownerLeft)) await publishRefusal(run, hasLeft, scheduleNotes, context);
   if (isRefused && !hasLeft)
@@ -154,11 +160,11 @@ async function postDue(run: ScheduleRun, context: JobContext): Promise<StepResul
 /** If nothing is due: collects figures in time, checks for unusual days, and waits. */
 async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
-  const { range } = lastCompleteWeek(run.nextAtMs);
+  const { range } = periodAt(run, run.nextAtMs);
   const collectAtMs = Math.max(finalAtMs(range), run.nextAtMs - AHEAD_MS);
   const isCollecting = nowMs >= collectAtMs;
   if (isCollecting)
-    for (const wanted of figuresOf({ ...run, kind: 'weekly', range }, collectAtMs))
+    for (const wanted of figuresOf({ ...run, kind: editionKindOf(run), range }, collectAtMs))
       await collectFigures(wanted, context);
   const alert = await stepAlert(run, context);
   if ('id' in alert) return save(alert);
@@ -166,7 +172,7 @@ async function stepActive(run: ScheduleRun, context: JobContext): Promise<StepRe
   return wait(Math.min(dueMs, alert.inMs, workCheckMs(run.posting?.dueAtMs, context)));
 }
 
-/** After our own error: the owner is informed, and the schedule continues with the next week. */
+/** After our own error: the owner is informed, and the schedule continues with the next digest. */
 async function giveUp(run: ScheduleRun, context: JobContext, ref: string): Promise<StepResult<ScheduleRun>> {
   const nowMs = context.now();
   if (run.state === 'removed') return idle;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { doneUntil, schedule, scheduleKindOf } from '../../schedule/record.ts';
 import { editionEnding } from '../edition/record.ts';
 import { type Counts, SECTIONS } from '../model.ts';
-import { lastCompleteWeek } from '../weeks.ts';
+import { lastPeriod, type Period, rangeAfter } from '../weeks.ts';
 
 /** Unusual views of a day; for a fall `ofWeek`, the average day of the last week. */
 export interface Alert {
@@ -16,7 +16,7 @@ export interface Alert {
 const quietSeries = z.object({ until: z.string(), move: z.number(), zero: z.boolean() }).optional();
 const quiet = z.object({ human: quietSeries, ai: quietSeries });
 
-/** A weekly digest of a project in a channel. `job.ts` has its steps. */
+/** A weekly or monthly digest of a project in a channel. `job.ts` has its steps. */
 export const scheduleRun = schedule.extend({
   job: z.literal('digest-schedule'),
   sections: z.array(z.enum(SECTIONS)),
@@ -24,7 +24,7 @@ export const scheduleRun = schedule.extend({
   alerts: z.boolean(),
   /** When the last finished day is checked, or was begun to be checked. */
   alert: z.object({ atMs: z.number(), quiet }).optional(),
-  /** The digest of the last complete week at that time is being posted: on schedule, or sent by hand. */
+  /** The digest of the last complete week or month at that time is being posted: on schedule, or sent by hand. */
   posting: z
     .object({
       dueAtMs: z.number(),
@@ -34,7 +34,7 @@ export const scheduleRun = schedule.extend({
       sentBy: z.array(z.string()).optional(),
     })
     .optional(),
-  /** The last posted week. */
+  /** The last posted week or month. */
   lastWeek: z.string().optional(),
   /** Why the last digest could not be posted; `code` is Slack's, or a reference. */
   failure: editionEnding.extend({ week: z.string() }).optional(),
@@ -43,8 +43,15 @@ export type ScheduleRun = z.infer<typeof scheduleRun>;
 
 export const scheduleKind = scheduleKindOf({ what: 'digest', job: 'digest-schedule', record: scheduleRun });
 
-const WEEK_MS = 7 * 24 * 3_600_000;
+/** Returns the week or month whose digest a schedule posts at a moment. */
+export const periodAt = ({ timetable }: Pick<ScheduleRun, 'timetable'>, atMs: number): Period =>
+  lastPeriod(timetable, atMs);
 
-/** Returns the schedule that posts a digest. The next one on schedule is of a later week. */
-export const post = (run: ScheduleRun, posting: NonNullable<ScheduleRun['posting']>, nowMs: number) =>
-  doneUntil({ ...run, posting }, Date.parse(lastCompleteWeek(posting.dueAtMs).range.to) + WEEK_MS - 1, nowMs);
+export const editionKindOf = ({ timetable }: Pick<ScheduleRun, 'timetable'>): 'monthly' | 'weekly' =>
+  timetable.monthly ? 'monthly' : 'weekly';
+
+/** Returns the schedule that posts a digest. The next one on schedule is of a later week or month. */
+export function post(run: ScheduleRun, posting: NonNullable<ScheduleRun['posting']>, nowMs: number) {
+  const nextMs = Date.parse(rangeAfter(periodAt(run, posting.dueAtMs).range).to);
+  return doneUntil({ ...run, posting }, nextMs - 1, nowMs);
+}

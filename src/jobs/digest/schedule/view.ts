@@ -1,5 +1,5 @@
 import { layout, type Message, message, moment, type Part } from '../../../slack/blocks.ts';
-import { countOf, cut, formatCount, singleLine } from '../../../slack/text.ts';
+import { countOf, cut, formatCount, singleLine, upperFirst } from '../../../slack/text.ts';
 import { timetableText, WEEKDAYS } from '../../schedule/timetable.ts';
 import { scheduleViews } from '../../schedule/view.ts';
 import type { RunNeeds } from '../../shared/feature.ts';
@@ -8,11 +8,13 @@ import { digestActions } from '../buttons.ts';
 import { CHECK_COUNTING, pathText } from '../edition/phrases.ts';
 import { failureParts } from '../edition/reply-view.ts';
 import type { PlatformCause } from '../model.ts';
-import { daysText, lastCompleteWeek, rangeText, type Week } from '../weeks.ts';
-import type { Alert, ScheduleRun } from './record.ts';
+import { daysText, type Period, rangeText, unitOf } from '../weeks.ts';
+import { type Alert, editionKindOf, periodAt, type ScheduleRun } from './record.ts';
+
+const whatOf = (run: Pick<ScheduleRun, 'timetable'>) => `${editionKindOf(run)} digest`;
 
 const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
-  what: 'weekly digest',
+  what: whatOf,
   short: 'digest',
   done: 'posted',
   actions: digestActions,
@@ -29,11 +31,12 @@ const views = scheduleViews<ScheduleRun, 'preview' | 'sendNow'>({
 });
 const { site, primaryFirst } = views;
 
-/** To the person who changed it: the change may skip a week, or resume the schedule. */
-export const changedMessage = (run: ScheduleRun, leftOut?: Week): Message =>
+/** To the person who changed it: the change may skip a week or month, or resume the schedule. */
+export const changedMessage = (run: ScheduleRun, leftOut?: Period): Message =>
   views.changed(
     run,
-    leftOut && `The new time skips the week ${daysText(leftOut.range)}. [${LABELS.runNow}] posts it.`,
+    leftOut &&
+      `The new time skips ${unitOf(leftOut.name) === 'week' ? 'the week ' : ''}${daysText(leftOut.range)}. [${LABELS.runNow}] posts it.`,
   );
 
 const MAX_LISTED = 5;
@@ -56,7 +59,7 @@ export const scheduleNotes = {
     return layout({
       icon: '📊',
       lines: [
-        [{ bold: 'Weekly digest' }, ` of ${site(run)}, posted here from now on`],
+        [{ bold: upperFirst(whatOf(run)) }, ` of ${site(run)}, posted here from now on`],
         run.alerts && 'I also post about days with unusually many or few views.',
       ],
       small: [[when, { code: '/docs-digest list' }]],
@@ -88,11 +91,14 @@ export const scheduleNotes = {
   },
 
   /** To the owner: digests that were missed by more than two days. */
-  skipped(run: ScheduleRun, dueTimes: readonly number[]): Message {
+  skipped(run: ScheduleRun, dueTimes: readonly number[], nowMs: number): Message {
     const more = dueTimes.length - MAX_LISTED;
     const isOne = dueTimes.length === 1;
     const what = `${isOne ? 'a digest' : countOf(dueTimes.length, 'digest')} of ${site(run)} in `;
     const then = `, because I couldn't post ${isOne ? 'it' : 'them'} within two days:`;
+    const unit = run.timetable.monthly ? 'month' : 'week';
+    const last = periodAt(run, nowMs);
+    const canRun = periodAt(run, dueTimes.at(-1) ?? 0).name === last.name;
     const command = { code: '/docs-digest <range>' };
     return layout({
       icon: '➖',
@@ -100,10 +106,15 @@ export const scheduleNotes = {
         [{ bold: 'Skipped' }, ` ${what}`, { channel: run.channel }, then],
         ...dueTimes
           .slice(-MAX_LISTED)
-          .map((dueAtMs) => [`${rangeText(lastCompleteWeek(dueAtMs).range)}, due `, moment(dueAtMs)]),
+          .map((dueAtMs) => [`${rangeText(periodAt(run, dueAtMs).range)}, due `, moment(dueAtMs)]),
         more > 0 && `and ${formatCount(more)} before.`,
-        ['The next one comes on schedule. For an earlier week, type ', command, ' there.'],
+        [
+          'The next one comes on schedule.',
+          canRun ? ` [${LABELS.runNow}] posts that of ${daysText(last.range)}.` : '',
+          ...(canRun && isOne ? [] : [` For an earlier ${unit}, type `, command, ' there.']),
+        ],
       ],
+      buttons: canRun ? primaryFirst(run, 'sendNow') : [],
     });
   },
 };

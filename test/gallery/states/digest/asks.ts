@@ -8,7 +8,8 @@ import { aCaller, acme, aProject } from '../../../support/commands/builders.ts';
 import { aThread } from '../../../support/jobs/agent/builders.ts';
 import { anAsk, anEdition, aSchedule } from '../../../support/jobs/digest/builders.ts';
 import { type GalleryState, modal, pick, post } from '../../state.ts';
-import { whole } from './whole.ts';
+import { sinceMonth } from './editions.ts';
+import { TOPICS, whole } from './whole.ts';
 
 const WORKSPACE = 'https://acme.example/';
 const PLACE = { channel: 'C0DOCS', rootTs: '1789914659.000100' };
@@ -62,7 +63,12 @@ export const askStates: GalleryState[] = [
 const A_MONTH_LATER = NOW_MS + 30 * 86_400_000;
 const [entry] = entriesOf(whole(), 'pages');
 const [questions] = entriesOf(whole(), 'questions');
-if (entry === undefined || questions === undefined) throw new Error('a digest has pages and questions');
+const [topic] = entriesOf(
+  whole({ readers: { questions: { asked: 410, unanswered: 64, topics: TOPICS } } }),
+  'questions',
+);
+if (entry === undefined || questions === undefined || topic === undefined)
+  throw new Error('a digest has pages and questions');
 const withNumbers = (name: string) => aProject({ ...acme, name, projectId: name });
 const tools = { projects: [withNumbers('acme'), withNumbers('beta')], now: () => NOW_MS };
 
@@ -70,10 +76,15 @@ const onePage = {
   ...(anEdition().pages as NonNullable<EditionRun['pages']>),
   ...{ rising: [], falling: [], risingAi: [], fallingAi: [], fresh: [], quiet: [], aiRead: [] },
 };
+const notBetter = (sinceMonth.since ?? []).map((one, at) => ({
+  ...one,
+  verdict: at === 0 ? ('worse' as const) : ('unclear' as const),
+}));
 /** The modals of digests, and those of [Ask the agent]. */
 export const digestModalStates: GalleryState[] = [
   modal('digest/modal/ask about a page', subjectView(whole())),
   modal('digest/modal/ask about questions', instructionView(whole(), questions, [], NOW_MS)),
+  modal('digest/modal/ask about a topic', instructionView(whole(), topic, [], NOW_MS)),
   modal('digest/modal/ask, no page is listed', subjectView(whole({ pages: undefined }))),
   modal(
     'digest/modal/ask, one page is listed',
@@ -84,6 +95,9 @@ export const digestModalStates: GalleryState[] = [
   modal(
     'digest/modal/instruction, a typed page',
     instructionView(whole(), pageEntry(whole(), '/a'), [], NOW_MS),
+  ),
+  ...entriesOf(whole({ since: notBetter }), 'since').map((one, index) =>
+    modal(`digest/modal/instruction, since ${index + 1}`, instructionView(whole(), one, [], NOW_MS)),
   ),
   ...(['pages', 'searches', 'thumbs'] as const).flatMap((about) =>
     entriesOf(whole(), about).map((one, index) =>
@@ -109,4 +123,8 @@ export const digestModalStates: GalleryState[] = [
     ),
   ),
   modal('digest/modal/change', changeModalView(aSchedule({ alerts: true, sections: ['pages'] }))),
+  modal(
+    'digest/modal/change, monthly',
+    changeModalView(aSchedule({ timetable: { monthly: true, time: '09:00', zone: 'Europe/Berlin' } })),
+  ),
 ];

@@ -1,3 +1,4 @@
+import { UNANSWERED } from '../../../../src/jobs/digest/buttons.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import {
   answerMessage,
@@ -6,13 +7,15 @@ import {
   waitsMessage,
 } from '../../../../src/jobs/digest/edition/reply-view.ts';
 import { editionMessages } from '../../../../src/jobs/digest/edition/view.ts';
+import { gapId } from '../../../../src/jobs/digest/gaps.ts';
 import type { PageChange, PlatformCause } from '../../../../src/jobs/digest/model.ts';
-import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
+import type { SinceMerge } from '../../../../src/jobs/digest/row/record.ts';
+import { lastPeriod } from '../../../../src/jobs/digest/weeks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { anEdition, aPage } from '../../../support/jobs/digest/builders.ts';
 import { THREAD } from '../../../support/jobs/export/builders.ts';
 import { type GalleryState, pick, pickFallback, post } from '../../state.ts';
-import { whole } from './whole.ts';
+import { monthly, TOPICS, whole } from './whole.ts';
 
 const DAY = 86_400_000;
 
@@ -31,6 +34,19 @@ const lackingBefore = (): Partial<EditionRun> => {
 const notCompared = (): Partial<EditionRun> => {
   const { pages } = whole();
   return { ...(pages && { pages: { ...pages, sumBefore: undefined } }) };
+};
+/** One of each kind is old; the oldest comes first. */
+const gapsThatStay: Partial<EditionRun> = {
+  readers: {
+    ...whole().readers,
+    questions: { asked: 410, unanswered: 64, category: 'Authentication', topics: TOPICS },
+  },
+  gaps: {
+    [gapId('searches', 'webhook retry')]: { weeks: 3 },
+    [gapId('searches', 'sso okta')]: { weeks: 1, back: 5 },
+    [gapId('thumbs', '/guides/sso')]: { weeks: 25 },
+    [gapId('questions', 'Billing')]: { weeks: 2 },
+  },
 };
 /** Without a page that rises, falls, or is new. */
 const quiet = (count: number): Partial<EditionRun> => {
@@ -80,12 +96,48 @@ const late = (name: string, changes: Partial<EditionRun>) =>
     whole({ totals: undefined, stuck: { kind: 'key', status: 401 }, ended: undefined, ...changes }),
   );
 
+const merge = (changes: Partial<SinceMerge>): SinceMerge => ({
+  link: 'https://github.com/acme/docs/pull/131',
+  mergedAtMs: Date.UTC(2026, 7, 18),
+  subject: { kind: 'search', name: 'sso okta' },
+  ...{ before: 41, after: 6, verdict: 'better' },
+  ...changes,
+});
+const thumbs = (before: number, after: number, verdict: SinceMerge['verdict'], name = '/guides/sso') =>
+  merge({ subject: { kind: 'thumbs', name }, before, after, verdict });
+const other = { link: 'https://github.com/acme/docs/pull/140' };
+const read = merge({ ...other, subject: { kind: 'page', name: '/quickstart' }, before: 310, after: 420 });
+const open = merge({
+  ...other,
+  ...{ subject: { kind: 'questions', name: UNANSWERED }, before: 7, after: 6, verdict: 'unclear' },
+});
+/** What a digest says since pull requests of earlier requests. */
+const SINCE: [name: string, ...since: SinceMerge[]][] = [
+  ['better', merge({}), thumbs(9, 1.25, 'better')],
+  [
+    'worse',
+    thumbs(0.5, 4.25, 'worse'),
+    merge({ subject: { kind: 'page', name: '/guides/sso' }, before: 90, after: 84, verdict: 'unclear' }),
+    merge({}),
+    read,
+  ],
+  ['unclear', open, merge({ before: 4.5, after: 4.25, verdict: 'unclear' })],
+  ['not known', thumbs(0, 0, 'unknown')],
+];
+export const sinceMonth = whole({
+  range: { from: '2026-09-01', to: '2026-10-01' },
+  since: [thumbs(0.5, 4.25, 'worse', '/guides/mcp'), open, merge({}), read, thumbs(0, 0, 'unknown')],
+  sinceMore: 4,
+});
+
 export const editionStates: GalleryState[] = [
   root('weekly', {}),
   post('digest/edition/weekly, without a chart', pickFallback(editionMessages, whole(), 'digest')),
   root('weekly, the first', { totalsBefore: undefined }),
   root('weekly, the lowest', { weekViews: [70, 80, 90, 100, 95, 99, 99, 99] }),
   root('weekly, no views', nobody),
+  root('monthly', monthly),
+  root('monthly, no views', { ...monthly, ...nobody }),
   root('pages follow', { ...posted, pagesWait: { kind: 'limit', untilMs: NOW_MS + DAY / 24 } }),
   root('pages are held up', { ...posted, pagesWait: { kind: 'down', status: 500 } }),
   root('too many pages', { ...posted, noPages: 'tooMany' }),
@@ -107,7 +159,10 @@ export const editionStates: GalleryState[] = [
   root('asked for, no views', { ...asked, ...nobody }),
   root('preview', { kind: 'preview', inDirectMessage: true }),
   pages('table'),
+  pages('monthly', monthly),
   post('digest/pages/without tables', pickFallback(editionMessages, whole(), 'pages')),
+  pages('gaps that stay', gapsThatStay),
+  pages('nothing but falling pages', { readers: {}, followUps: [] }),
   pages('sum differs', { totals: { human: 1000, ai: 300 } }),
   pages('sum before differs', lackingBefore()),
   pages('first, asked for', { ...asked, ...notCompared(), readers: {}, followUps: [] }),
@@ -118,6 +173,9 @@ export const editionStates: GalleryState[] = [
     { count: 4, days: 9 },
   ].map((reviews) => pages(`${reviews.count} waits for ${reviews.days} days`, { followUps: [], reviews })),
   pages('readers alone', { sections: ['readers'], followUps: whole().followUps.slice(-5) }),
+  ...SINCE.map(([name, ...since]) => part(`since/${name}`, 'since', whole({ since }))),
+  part('since/a month', 'since', sinceMonth),
+  post('digest/since/a month, without tables', pickFallback(editionMessages, sinceMonth, 'since')),
   pages('preview', { kind: 'preview', inDirectMessage: true }),
   failedFor('archived', { why: 'place', code: 'is_archived' }),
   failedFor('place', { why: 'place', code: 'not_in_channel' }),
@@ -149,5 +207,6 @@ export const answerStates: GalleryState[] = [
   post('digest/answer/posted', answerMessage('posted', anEdition(), THREAD)),
   post('digest/answer/posted already', answerMessage('postedAlready', anEdition(), THREAD)),
   post('digest/answer/posted already, elsewhere', answerMessage('postedAlready', anEdition())),
-  post('digest/answer/too early', notFinalMessage(lastCompleteWeek(NOW_MS), NOW_MS)),
+  post('digest/answer/too early', notFinalMessage(lastPeriod({}, NOW_MS), NOW_MS)),
+  post('digest/answer/too early, monthly', notFinalMessage(lastPeriod({ monthly: true }, NOW_MS), NOW_MS)),
 ];

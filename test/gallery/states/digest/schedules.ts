@@ -1,6 +1,6 @@
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import { alertMessage, changedMessage, scheduleNotes } from '../../../../src/jobs/digest/schedule/view.ts';
-import { lastCompleteWeek } from '../../../../src/jobs/digest/weeks.ts';
+import { lastPeriod } from '../../../../src/jobs/digest/weeks.ts';
 import type { Message } from '../../../../src/slack/blocks.ts';
 import { NOW_MS } from '../../../support/builders.ts';
 import { aSchedule } from '../../../support/jobs/digest/builders.ts';
@@ -14,6 +14,7 @@ const schedule = (name: string, shown: Message) => post(`digest/schedule/${name}
 const told = (name: string, shown: Message) => post(`digest/schedule/${name}`, shown);
 type Failure = Omit<NonNullable<ScheduleRun['failure']>, 'week'>;
 const failure = (failed: Failure) => aSchedule({ failures: 1, failure: { ...failed, week: '2026-W37' } });
+const monthly = aSchedule({ timetable: { monthly: true, time: '09:00', zone: 'Europe/Berlin' } });
 const missed = Array.from({ length: 7 }, (_, index) => NOW_MS - (7 - index) * 7 * DAY);
 const listed = (name: string, changes: Partial<ScheduleRun>) =>
   post(`digest/list/${name}`, scheduleNotes.entry(aSchedule(changes), 'U0BEN'));
@@ -29,10 +30,12 @@ const WHY: [string, Failure][] = [
 
 export const scheduleStates: GalleryState[] = [
   schedule('first message', scheduleNotes.test(aSchedule())),
+  schedule('first message, monthly', scheduleNotes.test(monthly)),
   schedule('first message, with alerts', scheduleNotes.test(aSchedule({ alerts: true }))),
   told('created', scheduleNotes.created(aSchedule())),
   told('changed', changedMessage(aSchedule())),
-  told('changed, a week is left out', changedMessage(aSchedule(), lastCompleteWeek(NOW_MS))),
+  told('changed, a week is left out', changedMessage(aSchedule(), lastPeriod({}, NOW_MS))),
+  told('changed, a month is left out', changedMessage(monthly, lastPeriod(monthly.timetable, NOW_MS))),
   told('changed, paused', changedMessage(aSchedule({ state: 'paused' }))),
   told('not in the channel', scheduleNotes.noPlace(aSchedule(), 'not_in_channel')),
   told('refused by Slack', scheduleNotes.noPlace(aSchedule(), 'restricted_action')),
@@ -47,13 +50,16 @@ export const scheduleStates: GalleryState[] = [
       pausedBy: 'failures',
     }),
   ),
-  schedule('one missed', scheduleNotes.skipped(aSchedule(), missed.slice(-1))),
-  schedule('seven missed', scheduleNotes.skipped(aSchedule(), missed)),
+  schedule('one missed', scheduleNotes.skipped(aSchedule(), missed.slice(-1), NOW_MS)),
+  schedule('one month missed', scheduleNotes.skipped(monthly, missed.slice(-1), NOW_MS)),
+  schedule('one missed, the last', scheduleNotes.skipped(aSchedule(), [NOW_MS - 3 * DAY], NOW_MS)),
+  schedule('seven missed', scheduleNotes.skipped(aSchedule(), missed, NOW_MS)),
   schedule('not permitted', scheduleNotes.notPermitted(aSchedule())),
   schedule('owner left', scheduleNotes.ownerLeft(aSchedule({ ownerLeft: true }))),
   schedule('taken over', scheduleNotes.takenOver(aSchedule({ owner: BEN }), { name: 'ana' })),
   listed('testing', { state: 'testing' }),
   listed('active', {}),
+  listed('monthly', monthly),
   listed('paused', { state: 'paused' }),
   listed('paused by somebody', { state: 'paused', pausedBy: BEN }),
   listed('paused by failures', { state: 'paused', pausedBy: 'failures', failures: 3 }),

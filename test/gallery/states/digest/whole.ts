@@ -2,21 +2,25 @@ import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import { spansOf } from '../../../../src/jobs/digest/weeks.ts';
 import { anEdition, aPage } from '../../../support/jobs/digest/builders.ts';
 
-const spans = spansOf(anEdition().range).map((span, index) => ({
-  ...span,
-  human: 120 + 9 * index,
-  ai: 40 + index,
-}));
+const spansIn = (range: EditionRun['range']) =>
+  spansOf(range).map((span, index) => ({ ...span, human: 120 + 9 * index, ai: 40 + index }));
 const rising = aPage('/guides/mcp', { human: 140, before: { human: 90, ai: 10 } });
 const falling = aPage('/quickstart', { human: 96, before: { human: 401, ai: 10 } });
 const fallingAi = aPage('/api/limits', { ai: 60, before: { human: 90, ai: 130 } });
 const busiest = aPage('/guides/webhooks', { human: 320, ai: 730, before: { human: 310, ai: 320 } });
 
+/** What the platform says questions were about. */
+export const TOPICS = [
+  { name: 'Authentication', asked: 90, unanswered: 31 },
+  { name: 'Billing', asked: 60, unanswered: 12 },
+  { name: 'Search', asked: 8, unanswered: 2 },
+];
+
 /** A weekly digest with every line that one can have. */
 export const whole = (changes: Partial<EditionRun> = {}) => {
   const { pages } = anEdition();
   return anEdition({
-    spans,
+    spans: spansIn(anEdition().range),
     totalsBefore: { human: 918, ai: 222 },
     ...(pages && {
       pages: {
@@ -55,4 +59,20 @@ export const whole = (changes: Partial<EditionRun> = {}) => {
     ],
     ...changes,
   });
+};
+
+const september = { from: '2026-09-01', to: '2026-10-01' };
+const changed = { page: falling, by: 'human' as const };
+
+/** What a monthly digest has instead. The month before has a day more. */
+export const monthly: Partial<EditionRun> = {
+  kind: 'monthly',
+  week: '2026-09',
+  range: september,
+  insideWeeks: 2,
+  spans: spansIn(september),
+  inside: [
+    { range: { from: '2026-09-14', to: '2026-09-21' }, page: busiest, by: 'ai' },
+    { range: { from: '2026-09-07', to: '2026-09-14' }, ...changed },
+  ],
 };

@@ -1,7 +1,9 @@
 import fc from 'fast-check';
-import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
+import { type EditionRun, isScheduled } from '../../../../src/jobs/digest/edition/record.ts';
+import { gapId } from '../../../../src/jobs/digest/gaps.ts';
 import type { PageChange, PageFigures, ReaderFigures } from '../../../../src/jobs/digest/model.ts';
-import { spansOf, weekNameOf } from '../../../../src/jobs/digest/weeks.ts';
+import { VERDICTS } from '../../../../src/jobs/digest/row/record.ts';
+import { lastPeriod, periodNameOf, spansOf } from '../../../../src/jobs/digest/weeks.ts';
 import { hostileText, maybe, present } from '../../arbitraries.ts';
 import { anEdition } from './builders.ts';
 
@@ -31,6 +33,13 @@ const pageOf = (words: fc.Arbitrary<string>): fc.Arbitrary<PageChange> =>
 /** What the settings, Slack or the platform say: any words that are text. */
 const othersWords = readersWords.map((text) => text.toWellFormed());
 
+const weekChange = (words: fc.Arbitrary<string>) =>
+  fc.record({
+    range: fc.constant({ from: '2026-09-07', to: '2026-09-14' }),
+    page: pageOf(words),
+    by: fc.constantFrom('human' as const, 'ai' as const),
+  });
+
 /** Figures of pages, whose lists may be as long as they get. */
 const pageFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<PageFigures> => {
   const page = pageOf(words);
@@ -51,12 +60,19 @@ const pageFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<PageFigures> => 
     .map(present);
 };
 
+const topics = (words: fc.Arbitrary<string>) =>
+  fc.array(fc.record({ name: words, asked: views, unanswered: views }), { maxLength: 5 });
+
 const readerFigures = (words: fc.Arbitrary<string>): fc.Arbitrary<ReaderFigures> =>
   fc
     .record({
       searches: maybe(fc.array(fc.record({ query: words, hits: views }), { maxLength: 5 })),
       thumbs: maybe(fc.array(fc.record({ path: words, up: views, down: views }), { maxLength: 120 })),
-      questions: maybe(fc.record({ asked: views, unanswered: views, category: words })),
+      questions: maybe(
+        fc
+          .record({ asked: views, unanswered: views, category: words, topics: maybe(topics(words)) })
+          .map(present),
+      ),
       visitors: maybe(fc.record({ total: views })),
     })
     .map(present);
@@ -85,14 +101,35 @@ const followUps = (words: fc.Arbitrary<string>): fc.Arbitrary<EditionRun['follow
     { maxLength: 5 },
   );
 
+const since = (words: fc.Arbitrary<string>): fc.Arbitrary<NonNullable<EditionRun['since']>> =>
+  fc.array(
+    fc.record({
+      link: fc.oneof(
+        othersWords,
+        othersWords.map((text) => `https://evil.example/${text}`),
+      ),
+      mergedAtMs: fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) }),
+      subject: fc.record({ kind: fc.constantFrom('page', 'thumbs', 'search', 'questions'), name: words }),
+      before: views,
+      after: views,
+      verdict: fc.constantFrom(...VERDICTS),
+    }),
+    { maxLength: 10 },
+  );
+
 /** A digest whose totals are there, in any later state. */
 export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arbitrary<EditionRun> {
-  const range = fc
-    .tuple(fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) }), fc.integer({ min: 1, max: 92 }))
+  const anyMs = fc.integer({ min: Date.UTC(2020, 0), max: Date.UTC(2030, 0) });
+  const days = fc
+    .tuple(anyMs, fc.integer({ min: 1, max: 92 }))
     .map(([ms, days]) => ({ from: dayOf(ms), to: dayOf(ms + days * DAY_MS) }));
+  const range = fc.oneof(
+    { weight: 3, arbitrary: days },
+    anyMs.map((ms) => lastPeriod({ monthly: true }, ms).range),
+  );
   const known = fc.record({
     range,
-    kind: fc.constantFrom('weekly' as const, 'asked' as const, 'preview' as const),
+    kind: fc.constantFrom('weekly' as const, 'monthly' as const, 'asked' as const, 'preview' as const),
     inDirectMessage: fc.boolean(),
     state: fc.constantFrom('posted' as const, 'completing' as const, 'ended' as const),
     site: othersWords,
@@ -101,18 +138,22 @@ export function shownEdition(words: fc.Arbitrary<string> = readersWords): fc.Arb
     totalsBefore: maybe(counts),
     spanCounts: counts,
     pages: maybe(pageFigures(words)),
+    inside: maybe(fc.array(weekChange(words), { maxLength: 3 })),
+    insideWeeks: maybe(fc.nat({ max: 4 })),
     noPages: maybe(fc.constantFrom('tooMany' as const, 'failed' as const)),
     pagesWait: maybe(fc.constant({ kind: 'limit' as const, untilMs: Date.UTC(2026, 8, 21) })),
     readers: maybe(readerFigures(words)),
     readersBefore: maybe(readerFigures(words)),
     followUps: followUps(words),
+    since: maybe(since(words)),
+    sinceMore: maybe(views),
     reviews: maybe(fc.record({ count: views, days: views })),
     late: maybe(fc.boolean()),
   });
   return known.map(({ spanCounts, ...one }) =>
     anEdition({
       ...one,
-      week: one.kind === 'weekly' ? weekNameOf(one.range) : undefined,
+      week: isScheduled(one) ? periodNameOf(one.range) : undefined,
       spans: spansOf(one.range).map((span) => ({ ...span, ...spanCounts })),
     }),
   );
@@ -132,6 +173,7 @@ export function fullEdition(word: string): EditionRun {
   });
   const three = Array.from({ length: 3 }, () => page());
   const five = Array.from({ length: 5 }, () => page());
+  const topic = { name: word, asked: most, unanswered: most };
   const range = { from: '2025-12-25', to: '2026-03-27' };
   return anEdition({
     site: word,
@@ -156,12 +198,20 @@ export function fullEdition(word: string): EditionRun {
       quiet: five,
       aiRead: five,
     },
+    inside: Array.from({ length: 3 }, () => ({
+      range: { from: '2025-12-29', to: '2026-01-05' },
+      page: page(),
+      by: 'human' as const,
+    })),
     readers: {
       searches: Array.from({ length: 5 }, () => ({ query: word, hits: most })),
       thumbs: Array.from({ length: 120 }, () => ({ path: word, up: most - 2, down: most })),
-      questions: { asked: most, unanswered: most, category: word },
+      questions: { asked: most, unanswered: most, category: word, topics: three.map(() => topic) },
       visitors: { total: most },
     },
+    gaps: Object.fromEntries(
+      (['searches', 'thumbs', 'questions'] as const).map((kind) => [gapId(kind, word), { weeks: 25 }]),
+    ),
     readersBefore: { questions: { asked: most, unanswered: most }, visitors: { total: 60 } },
     followUps: Array.from({ length: 5 }, () => ({
       subject: { kind: 'search' as const, name: word, value: most },
@@ -169,6 +219,13 @@ export function fullEdition(word: string): EditionRun {
       pullRequest: 'changesRequested' as const,
       after: most,
     })),
+    since: Array.from({ length: 10 }, (_, n) => ({
+      link: `https://evil.example/${n}${word.slice(0, 2000).toWellFormed()}`,
+      mergedAtMs: Date.UTC(2026, 2, 3),
+      subject: { kind: 'search' as const, name: word },
+      ...{ before: most, after: most, verdict: 'unclear' as const },
+    })),
+    sinceMore: most,
     reviews: { count: most, days: most },
   });
 }

@@ -1,6 +1,7 @@
 import type { DigestOrigin, Instruction } from '../../../../src/jobs/agent/thread/record.ts';
 import type { EditionRun } from '../../../../src/jobs/digest/edition/record.ts';
 import type { PageChange } from '../../../../src/jobs/digest/model.ts';
+import { newRow, type RowRun } from '../../../../src/jobs/digest/row/record.ts';
 import type { ScheduleRun } from '../../../../src/jobs/digest/schedule/record.ts';
 import { NOW_MS } from '../../builders.ts';
 import { anInstruction } from '../agent/builders.ts';
@@ -100,6 +101,20 @@ export const anAsk = (changes: Partial<Instruction> = {}, origin: Partial<Digest
     },
     ...changes,
   });
+
+/** Ana asked on 21 September; the pull request acme/docs#131 is not merged, and no week is read. */
+export const aRow = ({ subject, ...changes }: Partial<RowRun> = {}): RowRun => ({
+  ...newRow(
+    {
+      ...{ teamId: 'T0ACME', project: 'acme', channel: 'C0DOCS', thread: 'thread1', instruction: 'i1' },
+      subject: subject ?? { kind: 'search', name: 'sso okta', value: 41 },
+      askedAtMs: NOW_MS,
+    },
+    NOW_MS,
+  ),
+  pull: { run: 'pull1', link: 'https://github.com/acme/docs/pull/131' },
+  ...changes,
+});
 
 /** Paths and search terms that visitors typed to do harm. */
 export const hostileSubjects: [name: string, text: string][] = [

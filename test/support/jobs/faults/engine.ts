@@ -58,6 +58,9 @@ const MAX_EXECUTIONS = 3000;
 /** Calls that only read. */
 const READ = /\.(?:get|find|channel|fileInfo)/;
 
+/** A paused schedule is never due. */
+const timeOf = (score: string | undefined) => (score === 'inf' ? Infinity : Number(score));
+
 /** Faults come with seconds between them. */
 const MIN_GAP_MS = 3000;
 
@@ -306,7 +309,7 @@ export function createEngine(
     const found = await redis.zrange(keys.activeRuns(), '0', '-1', 'WITHSCORES');
     const entries: { ref: RunRef; dueMs: number }[] = [];
     for (let at = 0; at < found.length; at += 2)
-      entries.push({ ref: parseMember(found[at] ?? ''), dueMs: Number(found[at + 1]) });
+      entries.push({ ref: parseMember(found[at] ?? ''), dueMs: timeOf(found[at + 1]) });
     return entries;
   }
 

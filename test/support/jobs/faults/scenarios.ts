@@ -23,6 +23,7 @@ import { createThreadStore } from '../../../../src/store/threads.ts';
 import { aLinkRun } from '../export/builders.ts';
 import { createEngine, type Engine } from './engine.ts';
 import { pullRequestScenario } from './pull-request.ts';
+import { rowScenario } from './row.ts';
 import { siteScenario } from './site.ts';
 import { updateScenario } from './updates.ts';
 import { createUpstreams, RESPONSE_URL, SECRET, type Upstreams } from './upstreams.ts';
@@ -365,10 +366,20 @@ const scenarios = {
   update: updateScenario,
   site: siteScenario,
   pullRequest: pullRequestScenario,
+  row: rowScenario,
 };
 
-/** Of 30 runs; a digest takes the most steps. */
-const SHARES = { export: 8, thread: 6, link: 5, digest: 1, update: 4, site: 3, pullRequest: 3 } as const;
+/** Of 33 runs; a digest takes the most steps. */
+const SHARES = {
+  export: 8,
+  thread: 6,
+  link: 5,
+  digest: 1,
+  update: 4,
+  site: 3,
+  pullRequest: 3,
+  row: 3,
+} as const;
 
 /** Returns what is wrong with all that people see, whatever the scenario. */
 async function checkSlack({ redis, messages, ephemerals }: Parts): Promise<string[]> {

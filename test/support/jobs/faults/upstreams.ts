@@ -197,7 +197,7 @@ export function createUpstreams(engine: Engine) {
       return { totals: { human: 210, ai: 90, total: 300 }, views, hasMore };
     },
     getVisitors: () => ({ totals: { total: 40 } }),
-    getSearches: () => ({ searches: [{ searchQuery: 'sso', hits: 30, ctr: 0 }] }),
+    getSearches: () => ({ searches: [{ searchQuery: 'sso', hits: 30, ctr: 0 }], totalSearches: 90 }),
     getFeedbackByPage: () => ({
       feedback: [{ path: '/quickstart', thumbsUp: 1, thumbsDown: 4 }],
       hasMore: false,
