@@ -2,8 +2,8 @@ import { readFileSync } from 'node:fs';
 import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInSlack } from '../demo/slack/slack.ts';
-import { editionRun, figuresOf, newEdition, weeklyId } from '../src/jobs/digest/edition/record.ts';
-import { lastCompleteWeek, type Week } from '../src/jobs/digest/weeks.ts';
+import { editionRun, figuresOf, newEdition, scheduledId } from '../src/jobs/digest/edition/record.ts';
+import { lastCompleteWeek, type Period } from '../src/jobs/digest/weeks.ts';
 import { aSchedule } from '../test/support/jobs/digest/builders.ts';
 import { type ServedCall, startPlatform } from './parts/platform.ts';
 import { printTable, type Row, seconds } from './parts/table.ts';
@@ -45,12 +45,12 @@ const residentMb = () =>
   (Number(readFileSync(`/proc/${bot.pid}/statm`, 'utf8').split(' ')[1]) * 4096) / 2 ** 20;
 
 /** Has the digest of a week posted, and returns what that took. */
-async function post(week: Week, channel: string) {
+async function post(week: Period, channel: string) {
   const where = { teamId: slack.team.id, channel: slack.channel(channel).id, project: PROJECT };
   const { site, owner, sections } = aSchedule();
   const plan = { ...where, site, owner, sections, range: week.range, kind: 'weekly' } as const;
   const nowMs = Date.now();
-  const id = weeklyId(where, week.name);
+  const id = scheduledId(where, week.name);
   const edition = newEdition({ ...plan, id }, nowMs);
   let peakMb = 0;
   const timer = setInterval(() => {

@@ -2,9 +2,9 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
 import { createStandInPlatform } from '../demo/docs-platform/platform.ts';
 import { createStandInSlack, type StandInSlack } from '../demo/slack/slack.ts';
-import { editionRun, figuresOf, weeklyId } from '../src/jobs/digest/edition/record.ts';
+import { editionRun, figuresOf, scheduledId } from '../src/jobs/digest/edition/record.ts';
 import { figuresRun } from '../src/jobs/digest/figures/record.ts';
-import { lastCompleteWeek, type Week } from '../src/jobs/digest/weeks.ts';
+import { lastCompleteWeek, type Period } from '../src/jobs/digest/weeks.ts';
 import { aSchedule } from '../test/support/jobs/digest/builders.ts';
 import { addChannels, channelOf } from './parts/channels.ts';
 import { median, quantile } from './parts/figures.ts';
@@ -92,7 +92,7 @@ function configOf(projectId: string): string {
 }
 
 /** Has the figures of all projects collected, as a schedule does in time. */
-async function collectFigures(teamId: string, week: Week, runs: Runs): Promise<void> {
+async function collectFigures(teamId: string, week: Period, runs: Runs): Promise<void> {
   const figures = PROJECTS.flatMap((project) =>
     figuresOf({ teamId, project, kind: 'weekly', range: week.range, sections: SECTIONS }, Date.now()),
   );
@@ -102,7 +102,7 @@ async function collectFigures(teamId: string, week: Week, runs: Runs): Promise<v
 }
 
 /** Sets up all schedules, due at this moment. Returns the ids of their digests. */
-async function makeDue(slack: StandInSlack, week: Week, dueAtMs: number, runs: Runs): Promise<string[]> {
+async function makeDue(slack: StandInSlack, week: Period, dueAtMs: number, runs: Runs): Promise<string[]> {
   const teamId = slack.team.id;
   const editions: string[] = [];
   for (let index = 0; index < schedules; index += 1) {
@@ -111,7 +111,7 @@ async function makeDue(slack: StandInSlack, week: Week, dueAtMs: number, runs: R
     const times = { sinceMs: dueAtMs, nextAtMs: dueAtMs, prepared: week.name };
     const of = { id: `bench-${index}`, teamId, sections: SECTIONS, project, channel };
     await runs.start(aSchedule({ ...of, ...times }));
-    editions.push(weeklyId({ teamId, channel, project }, week.name));
+    editions.push(scheduledId({ teamId, channel, project }, week.name));
   }
   return editions;
 }

@@ -44,12 +44,17 @@ export const SAYS = {
   merged: /Merged/,
   /** A card and a result say so, too. */
   mergedBy: /merged by ben/,
+  /** What the weekly digest says of a request whose pull request was merged. */
+  since: /Since \S*acme\/docs#\d+/,
   previewReady: /Preview ready/,
   previewFailed: /Preview failed/,
   previewOld: /Preview out of date/,
   earlierMessages: /Send the .*messages.*, too\?/,
   digest: /\d views/,
-  digestSetUp: /first one|[Ss]et up/,
+  /** What screen readers say of it, and of no message below it. */
+  digestSpoken: /Digest of docs\.acme\.com, .*\d views/,
+  /** The private word, after the post to the channel: from then on, the digest has its days. */
+  digestSetUp: /first one /,
   /** The heading of the searches in a digest. */
   searched: 'Searched, nothing clicked',
 } as const;

@@ -73,6 +73,20 @@ test('the panel changes the pull request of the agent, and Docket says so within
   expect(ana.all('request')).toContainEqual(expect.objectContaining(read));
 });
 
+test('what leaves Slack while the clock moves is not refused as too old', async () => {
+  const { slack } = demo.world;
+  const statuses = new Set<number | undefined>();
+  let isMoving = true;
+  const sends = async () => {
+    while (isMoving) statuses.add((await slack.sendEvent({ type: 'emoji_changed' })).attempts[0]);
+  };
+  const sending = [sends(), sends(), sends()];
+  for (let moves = 0; moves < 10; moves += 1) await demo.trouble({ do: 'move-clock', byMs: 6 * 60_000 });
+  isMoving = false;
+  await Promise.all(sending);
+  expect([...statuses]).toEqual([200]);
+});
+
 /** Ana clicks the button in the newest message that has it. */
 async function clicks(label: string) {
   const { channel, ts, blocks } = await message(ana, new RegExp(`"text":"${label}"`));

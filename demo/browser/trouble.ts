@@ -141,6 +141,15 @@ const CHANGES: Record<PullRequestChange, (host: StandInGitHost, pull: Pull) => v
   },
 };
 
+/** Readers find what a merged pull request was asked for, if that was a search under a digest. */
+function publish({ agent, readers }: World['platform'], { repository, number }: Pull) {
+  const isOf = (link = '') => link.endsWith(`${repository}/pull/${number}`);
+  for (const { jobId, prompt } of agent.messages) {
+    const [, search] = /^Readers searched "([^"]+)"/.exec(prompt) ?? [];
+    if (search !== undefined && isOf(agent.jobs.get(jobId)?.prLink ?? undefined)) readers.answer(search);
+  }
+}
+
 /** Does to the world what a visitor wants. */
 export async function makeTrouble(
   world: World,
@@ -175,6 +184,7 @@ export async function makeTrouble(
       if (!pull) return { ok: false, problem: 'No pull request is open.' };
       await timeline.trouble(`${trouble.change} #${pull.number}`, async () => {
         CHANGES[trouble.change](gitHost, pull);
+        if (pull.state === 'merged') publish(platform, pull);
         await moveClock(world, PULL_REQUESTS_MS);
       });
       parts.onChange();
@@ -188,13 +198,20 @@ export async function makeTrouble(
 }
 
 /** Moves everybody's time on, and wakes what is due then. */
-async function moveClock({ slack, clock, docket }: World, byMs: number): Promise<void> {
-  const aheadMs = clock.aheadMs + byMs;
-  // What is signed by one time and arrives at another would be refused.
-  await slack.until(() => slack.events.every(({ attempts }) => attempts.length > 0), 3000).catch(() => {});
-  await docket?.bot.moveClock(aheadMs);
-  clock.moveTo(aheadMs);
+async function moveClock(world: World, byMs: number): Promise<void> {
+  const { docket, slack } = world;
+  const moving = moveClocks(world, world.clock.aheadMs + byMs);
+  // Docket refuses what was signed by another time than its own.
+  slack.holdEvents(moving);
+  await moving;
   if (!docket) return;
   if (byMs >= HOUR_MS) await forgetHours(docket.redis.client);
   await wakeRuns(docket.redis.client);
+}
+
+async function moveClocks({ slack, clock, docket }: World, aheadMs: number): Promise<void> {
+  const onTheirWay = slack.events.filter(({ attempts }) => attempts.length === 0);
+  await slack.until(() => onTheirWay.every(({ attempts }) => attempts.length > 0), 3000).catch(() => {});
+  await docket?.bot.moveClock(aheadMs);
+  clock.moveTo(aheadMs);
 }

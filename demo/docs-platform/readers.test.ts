@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest';
-import { START_MS, standIn } from '../test-support/platform.ts';
+import { HOUR_MS, START_MS, standIn } from '../test-support/platform.ts';
 
 const week = 'dateFrom=2026-09-14&dateTo=2026-09-21';
 
@@ -26,6 +26,23 @@ describe('searches', () => {
       expect((await readers('searches', `${week}&${query}`)).status).toBe(400);
     }
   });
+});
+
+test('a search that the docs answer from a day on has clicks from that day on, and the others stay', async () => {
+  const { platform, readers, clock } = standIn();
+  const searches = async (days: string) => (await readers('searches', `${days}&limit=100`)).body.searches;
+  const before = await searches(week);
+  const lost = before.find(({ ctr }: { ctr: number }) => ctr === 0);
+  platform.readers.answer(lost.searchQuery);
+  expect(await searches(week)).toEqual(before);
+  clock.ms += 14 * 24 * HOUR_MS;
+  const after = await searches('dateFrom=2026-09-28&dateTo=2026-10-05');
+  const unclicked = (rows: { searchQuery: string; ctr: number }[]) =>
+    rows.flatMap(({ searchQuery, ctr }) => (ctr === 0 ? [searchQuery] : [])).sort();
+  expect(unclicked(after)).toEqual(unclicked(before).filter((query) => query !== lost.searchQuery));
+  const found = after.find(({ searchQuery }: { searchQuery: string }) => searchQuery === lost.searchQuery);
+  expect(found).toMatchObject({ topClickedPage: expect.stringMatching(/^\//) });
+  expect(found.ctr).toBeGreaterThanOrEqual(0.9);
 });
 
 describe('conversations with the assistant', () => {

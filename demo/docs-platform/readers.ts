@@ -35,6 +35,8 @@ export interface ReaderControls {
   /** Visitors of exactly this range; those of another are not made up of it. */
   setVisitors(from: string, to: string, totals: Counts): void;
   setSearches(day: string, searches: Search[]): void;
+  /** The docs answer this search from today on: most readers click a result. Days that are set stay. */
+  answer(searchQuery: string): void;
   setFeedback(day: string, feedback: PageFeedback[]): void;
   setConversations(day: string, conversations: Conversation[]): void;
   /** No searches, feedback and conversations on these days. */
@@ -71,13 +73,17 @@ export function createReaders(seed: string, nowMs: () => number, pages: Pages): 
   const searches = new Map<number, Search[]>();
   const feedback = new Map<number, PageFeedback[]>();
   const conversations = new Map<number, Conversation[]>();
+  /** The day since when the docs answer a search, by its term. */
+  const answered = new Map<string, number>();
   const part = (day: number, count: number) => Math.floor(count * pastOf(day, nowMs()));
 
   function searchesOn(day: number): Search[] {
     return TERMS.map((searchQuery, index) => {
       const usual = 14 * chance(seed, searchQuery) ** 3;
       const hits = part(day, usual * (0.5 + chance(seed, searchQuery, `d${day}`)) + 0.5);
-      const clicks = chance(seed, searchQuery, 'lost') < 0.25 ? 0 : Math.ceil(hits * 0.6);
+      const usualClicks = chance(seed, searchQuery, 'lost') < 0.25 ? 0 : 0.6;
+      const isAnswered = day >= (answered.get(searchQuery) ?? Number.POSITIVE_INFINITY);
+      const clicks = Math.ceil(hits * (isAnswered ? 0.9 : usualClicks));
       return { searchQuery, hits, clicks, topClickedPage: clicks > 0 ? pages.pathAt(index) : null };
     });
   }
@@ -130,6 +136,7 @@ export function createReaders(seed: string, nowMs: () => number, pages: Pages): 
     without: new Map(),
     setVisitors: (from, to, totals) => void visitors.set(`${from} ${to}`, totals),
     setSearches: (day, rows) => void searches.set(dayNumber(day), rows),
+    answer: (searchQuery) => void answered.set(searchQuery, Math.floor(nowMs() / DAY_MS)),
     setFeedback: (day, rows) => void feedback.set(dayNumber(day), rows),
     setConversations: (day, rows) => void conversations.set(dayNumber(day), rows),
     silence(from, to) {

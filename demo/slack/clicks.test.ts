@@ -37,3 +37,20 @@ test('an unacknowledged click is a violation', async () => {
   expect(await ana.clicks(await card(), 'Refresh')).toMatchObject({ ok: false, failed: 'dispatch_failed' });
   expect(slack.violations).toEqual(['block_actions [Refresh]: answered 404']);
 });
+
+test('a click on what an edit has just redrawn counts, if only one button can be meant', async () => {
+  const { web, bot, ana, card } = await requestSetting();
+  const message = await card();
+  const block = message.blocks.find(({ type }) => type === 'actions');
+  const [button] = (block?.elements ?? []) as { action_id: string }[];
+  const seen = { blockId: block?.block_id ?? '', actionId: button?.action_id ?? '' };
+  const edit = (blocks: unknown[]) =>
+    web.apiCall('chat.update', { channel: message.channel, ts: message.ts, text: 'x', blocks });
+  const redrawn = { type: 'actions', elements: block?.elements };
+  await edit([redrawn]);
+  expect(message.blocks[0]?.block_id).not.toBe(seen.blockId);
+  expect(await ana.uses(message, seen)).toMatchObject({ ok: true });
+  await edit([redrawn, redrawn]);
+  await expect(ana.uses(message, seen)).rejects.toThrow('This button or menu is gone');
+  expect(bot.received).toHaveLength(1);
+});

@@ -31,6 +31,8 @@ export interface Events {
   joined(channel: Channel, user: string, inviter: string): Promise<void>;
   /** Notifies the bot, where it subscribes to it, of a change of the workspace. */
   change(type: string, facts: Record<string, unknown>): Promise<void>;
+  /** Nothing leaves before this has ended; a retry waits, too. */
+  hold(until: Promise<void>): void;
   /** Resolves when every event so far has had its first attempt. */
   tried(): Promise<void>;
   stop(): void;
@@ -47,11 +49,13 @@ export function createEvents(parts: {
   const deliveries: EventDelivery[] = [];
   const timers = new Set<NodeJS.Timeout>();
   const running = new Set<Promise<unknown>>();
+  let held: Promise<void> | undefined;
 
   const wants = (event: string, scope: string) =>
     manifest.events.includes(event) && manifest.scopes.includes(scope);
 
   async function attempt(delivery: EventDelivery, body: unknown, reason?: string): Promise<void> {
+    if (held) await held;
     const n = delivery.attempts.length;
     const request = requests.json(`event ${String(delivery.event.type)}`, body);
     if (reason) {
@@ -186,6 +190,9 @@ export function createEvents(parts: {
     async change(type, facts) {
       if (manifest.events.includes(type) && requests.reachable())
         await send({ type, ...facts, event_ts: workspace.newTs() });
+    },
+    hold: (until) => {
+      held = until.catch(() => {});
     },
     async tried() {
       await Promise.all(running);

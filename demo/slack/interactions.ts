@@ -185,9 +185,10 @@ export function createInteractions(user: User, { inside, requests, replies }: Pe
     },
 
     async uses(target, { blockId, actionId }, chosen) {
-      const control = controlsOf(target.blocks).find(
-        (one) => one.blockId === blockId && one.element.action_id === actionId,
-      );
+      const same = controlsOf(target.blocks).filter(({ element }) => element.action_id === actionId);
+      // An edit gives blocks other ids, maybe just before a click that still means the same button.
+      const control =
+        same.find((one) => one.blockId === blockId) ?? (same.length === 1 ? same[0] : undefined);
       if (!control) throw new Impossible('This button or menu is gone');
       if (control.element.type.endsWith('button')) return act(target, control, {});
       if (chosen === undefined) throw new Impossible(`Nothing was chosen in ${control.label}`);

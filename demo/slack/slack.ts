@@ -124,6 +124,8 @@ export interface StandInSlack {
     options?: { shared?: boolean; eventId?: string },
   ): Promise<EventDelivery>;
   events: EventDelivery[];
+  /** Events leave, and are signed, once this has ended. */
+  holdEvents(until: Promise<void>): void;
   /** Stops waiting retries of events, and files that are not ready yet. */
   stop(): void;
 }
@@ -254,6 +256,7 @@ export function createStandInSlack(options: StandInSlackOptions = {}): StandInSl
     },
     sendRaw: (request) => requests.deliver(requests.raw(request)),
     sendEvent: events.send,
+    holdEvents: events.hold,
     events: events.deliveries,
     stop() {
       events.stop();

@@ -1,38 +1,16 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Download, Locator } from 'playwright-core';
-import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest';
+import { expect, test } from 'vitest';
 import { DOMAIN } from '../../demo/browser/seed.ts';
 import { unpack } from '../../demo/terminal/bundle.ts';
 import { LABELS, SAYS } from '../../demo/words.ts';
-import { beginVisit, type SeenCaption, type Visit, type Visitor, whyNot } from './visitor.ts';
+import { describeVisit } from './describe-visit.ts';
+import type { Visitor } from './visitor.ts';
 
-const missing = await whyNot();
-if (missing) console.warn(`The demo is not tested in a browser. ${missing}`);
-
-describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
-  let visit: Visit;
+describeVisit('a visitor of the demo', (shared) => {
+  const { arrives } = shared;
   let ana: Visitor;
-  /** What the page itself complained about. */
-  const complaints: string[] = [];
-  beforeAll(async () => {
-    visit = await beginVisit();
-  });
-  afterAll(() => visit?.end());
-  afterEach(async ({ task }) => {
-    if (task.result?.state === 'fail') console.warn(`What ${task.name} saw: ${await ana?.picture()}`);
-    expect(complaints).toEqual([]);
-    expect(visit.demo.world.slack.violations).toEqual([]);
-  });
-
-  async function arrives(look?: Parameters<Visit['open']>[0]): Promise<Visitor> {
-    const visitor = await visit.open(look);
-    visitor.page.on('pageerror', (error) => complaints.push(error.message));
-    visitor.page.on('console', (line) => {
-      if (line.type() === 'error') complaints.push(line.text());
-    });
-    return visitor;
-  }
 
   /** Chooses it in the menu behind the three dots of the message's own buttons. */
   async function choosesIn(message: Locator, entry: string): Promise<void> {
@@ -40,9 +18,9 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     await message.getByRole('menuitem', { name: entry }).click();
   }
 
-  const starts = () => visit.demo.world.platform.starts.length;
+  const starts = () => shared.visit.demo.world.platform.starts.length;
   /** The next export takes so long. */
-  const lasts = (durationMs: number) => visit.demo.world.platform.plan({ durationMs, pages: 128 });
+  const lasts = (durationMs: number) => shared.visit.demo.world.platform.plan({ durationMs, pages: 128 });
 
   /** The README's picture of this moment; what it shows is compared, so that it cannot go stale. */
   async function pictured(visitor: Visitor, name: string): Promise<void> {
@@ -80,9 +58,9 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     });
     await ending.getByText(LABELS.download, { exact: true }).click();
     const download = await downloaded;
-    const file = join(visit.folder, 'bundle.tar.gz');
+    const file = join(shared.visit.folder, 'bundle.tar.gz');
     await download.saveAs(file);
-    expect(unpack(readFileSync(file), join(visit.folder, 'bundle'))).toContain('index.html');
+    expect(unpack(readFileSync(file), join(shared.visit.folder, 'bundle'))).toContain('index.html');
     expect(starts()).toBe(1);
     await ana.reads(ana.thread, SAYS.exported);
     await ana.reads(ana.channel, SAYS.exportedCard);
@@ -218,7 +196,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
   });
 
   test('asks the docs agent in a thread; a reply that is edited before it was sent goes as it reads then', async () => {
-    const { agent } = visit.demo.world.platform;
+    const { agent } = shared.visit.demo.world.platform;
     const prompts = () => agent.messages.map(({ prompt }) => prompt);
     agent.plan({ durationMs: 2000, branch: 'agent/example' });
     await ana.types('/docs-agent new Add an example to the quickstart');
@@ -288,7 +266,7 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
     timeout: 180_000,
   }, async () => {
     for (const theme of ['light', 'dark'] as const) {
-      const other = await visit.open({ theme });
+      const other = await shared.visit.open({ theme });
       await other.page.getByRole('region', { name: 'Welcome' }).waitFor();
       expect(await other.problems()).toEqual([]);
       const digest = await other.reads(other.channel, SAYS.digest);
@@ -309,85 +287,5 @@ describe.skipIf(missing !== undefined)('a visitor of the demo', () => {
       expect(await other.problems()).toEqual([]);
       await other.page.context().close();
     }
-  });
-
-  /** Plays a story to its end; with `steps`, the visitor clicks [Next] instead of waiting. */
-  async function plays(visitor: Visitor, story: string, steps: boolean): Promise<SeenCaption[]> {
-    const seen = await visitor.watchesCaptions();
-    await visitor.page.getByRole('button', { name: story, exact: true }).first().click();
-    const box = visitor.page.getByLabel('What the tour shows');
-    const [next, close] = ['Go on', 'Close'].map((name) => box.getByRole('button', { name, exact: true }));
-    const isOver = async () => {
-      if (steps) await next?.click({ timeout: 300 }).catch(() => {});
-      return (await close?.count()) === 1;
-    };
-    await expect.poll(isOver, { timeout: 150_000 }).toBe(true);
-    const captions = await seen();
-    expect(captions.filter(({ covers }) => covers).map(({ line }) => line)).toEqual([]);
-    return captions;
-  }
-
-  test.each([1440, 390])(
-    'sees in a minute, twice in a row, how a version goes live and a digest row becomes a pull request: %i px',
-    { timeout: 300_000 },
-    async (width) => {
-      const visitor = await arrives({ width });
-      await visitor.page.getByRole('region', { name: 'Welcome' }).waitFor();
-      const { agent } = visit.demo.world.platform;
-      const [exports, requests] = [starts(), agent.messages.length];
-      const first = await plays(visitor, 'Show me in 60 s', false);
-      expect(first.map(({ line }) => line).join()).toMatch(
-        /new version[\s\S]*from what readers did not find/,
-      );
-      expect(first.filter(({ ms }) => ms < 3000)).toEqual([]);
-      expect(await visitor.problems()).toEqual([]);
-      const versions = [visit.demo.world.deployment?.serves()?.version];
-      await visitor.page.getByRole('button', { name: 'Close', exact: true }).click();
-      const second = await plays(visitor, 'Show me in 60 s', true);
-      versions.push(visit.demo.world.deployment?.serves()?.version);
-      expect(second.length).toBe(first.length);
-      expect([starts() - exports, agent.messages.length - requests]).toEqual([2, 2]);
-      expect(new Set(versions).size).toBe(2);
-      await visitor.page.context().close();
-    },
-  );
-
-  test('sees every story at 768 px, twice; the tour keeps its width when the window narrows', {
-    timeout: 500_000,
-  }, async () => {
-    const visitor = await arrives();
-    const button = visitor.page.locator('.tour button').first();
-    const widthOf = async () => (await button.boundingBox())?.width;
-    const wide = await widthOf();
-    await visitor.page.setViewportSize({ width: 768, height: 900 });
-    expect(await widthOf()).toBe(wide);
-    const { site, agent } = visit.demo.world.platform;
-    const stories: [name: string, end: RegExp][] = [
-      ['The docs agent', /who merged it/],
-      ['Earlier messages', /knew what the conversation was about/],
-      ['A weekly digest', /posted once/],
-      ['Now break it', /ends once/],
-    ];
-    for (const [story, end] of [...stories, ...stories]) {
-      const captions = await plays(visitor, story, true);
-      expect([story, captions.at(-1)?.line]).toEqual([story, expect.stringMatching(end)]);
-      if (story === 'The docs agent') {
-        const prompts = agent.messages.map(({ prompt }) => prompt);
-        expect(prompts.slice(-2)).toEqual([
-          expect.stringContaining('error handling'),
-          expect.stringContaining('timeouts'),
-        ]);
-        expect(visit.demo.world.gitHost?.pulls.at(-1)?.state).toBe('merged');
-        expect(site.builds.slice(-2).map(({ branch }) => branch)).toEqual(
-          Array(2).fill('agent/quickstart-example'),
-        );
-      }
-      if (story === 'Earlier messages')
-        expect(agent.messages.findLast(({ prompt }) => prompt.startsWith('Add this'))?.prompt).toMatch(
-          /^Add this to the webhooks guide\n\nQuoted messages are background/,
-        );
-      await visitor.page.getByRole('button', { name: 'Close', exact: true }).click();
-    }
-    await visitor.page.context().close();
   });
 });

@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { type Browser, chromium, type Locator, type Page } from 'playwright-core';
 import { buildPage } from '../../demo/browser/build.ts';
 import { type Demo, startDemo } from '../../demo/browser/start.ts';
-import { browserHere, fetchBrowser } from '../../scripts/browser.mjs';
+import { browserHere } from '../../scripts/browser.mjs';
 
 const root = fileURLToPath(new URL('../../', import.meta.url));
 /** A step of a story, on a busy machine. */
@@ -85,10 +85,8 @@ export interface Visit {
 }
 
 /** Returns why no browser test can run here; undefined where it can. */
-export async function whyNot(): Promise<string | undefined> {
-  if (browserHere(root) === undefined) await fetchBrowser(root);
-  return browserHere(root) ? undefined : 'Chromium is not here and cannot be fetched.';
-}
+export const whyNot = (): string | undefined =>
+  browserHere(root) ? undefined : 'Chromium is not here and cannot be fetched.';
 
 /** Starts the demo and a browser. */
 export async function beginVisit(): Promise<Visit> {
@@ -137,8 +135,8 @@ export interface Visitor {
   opensThread(message: Locator): Promise<void>;
   /** What axe finds that is serious or worse, and where. */
   problems(): Promise<string[]>;
-  /** Takes a picture of the page into a temporary folder that stays. Returns its file. */
-  picture(): Promise<string>;
+  /** Returns the file of a picture of the page, and the newest messages of the thread and of the channel. */
+  sees(): Promise<string>;
   /** Points at nothing, and has nothing in focus. */
   rests(): Promise<void>;
   /** What buttons and headings the thread has, without what differs from one time to the next. */
@@ -266,10 +264,11 @@ async function openVisitor(
       page.evaluate(
         '(document.activeElement?.ariaLabel || document.activeElement?.textContent || document.activeElement?.tagName) ?? ""',
       ),
-    async picture() {
+    async sees() {
       const path = join(mkdtempSync(join(tmpdir(), 'docket-picture-')), 'page.png');
       await page.screenshot({ path });
-      return path;
+      const texts = await Promise.all([thread, channel].map((place) => messages(place, '').allInnerTexts()));
+      return [path, ...texts.flatMap((list) => list.slice(-10))].join('\n---\n');
     },
     async chooses(message, entry) {
       await message.hover();

@@ -162,8 +162,10 @@ export function createHands(
         return inside ? at(inside.message)() : lastShown('dialog');
       };
       const below = inside !== 'panel' ? inside?.below : undefined;
-      const element = await until(`[${label}]`, () => buttonIn(place(), label, below));
-      (await pointAt(element)).click();
+      const button = () => until(`[${label}]`, () => buttonIn(place(), label, below));
+      await pointAt(await button());
+      // A message that has changed since then has another button in its place.
+      (await button()).click();
       await pause(RECHECK_MS);
       const yes = document.querySelector<HTMLElement>('dialog.small footer button:last-child');
       if (yes) (await pointAt(yes)).click();

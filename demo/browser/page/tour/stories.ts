@@ -77,6 +77,12 @@ async function exportToSite(hands: Hands, found: Find): Promise<void> {
 async function rowToPullRequest(hands: Hands, found: Find): Promise<void> {
   await hands.say('Next: what do readers miss? The same digest comes by itself every week.', COMPOSER);
   await hands.type('/docs-digest last week');
+  const pull = await askAboutRow(hands, found);
+  await hands.say('A pull request, from what readers did not find. Nobody left Slack.', at(pull));
+}
+
+/** Asks the agent about the first search of a digest. Returns the message with the pull request. */
+async function askAboutRow(hands: Hands, found: Find): Promise<Message> {
   const digest = await hands.until('what readers looked for', (page) => {
     const message = found(page, new RegExp(SAYS.searched));
     return message && textOf(message).includes(LABELS.askAgent) && message;
@@ -99,8 +105,7 @@ async function rowToPullRequest(hands: Hands, found: Find): Promise<void> {
   const card = await hands.until('the card of the job', (page) => found(page, SAYS.agentCard));
   await hands.thread(card);
   await hands.say('The docs agent works on it. A reply in this thread would reach it, too.', at(card));
-  const pull = await hands.until('the pull request', (page) => found(page, SAYS.pullRequest));
-  await hands.say('A pull request, from what readers did not find. Nobody left Slack.', at(pull));
+  return hands.until('the pull request', (page) => found(page, SAYS.pullRequest));
 }
 
 const FOLLOW_UP = 'Also add error handling to the quickstart.';
@@ -183,6 +188,12 @@ async function conversation(hands: Hands): Promise<void> {
 async function weekly(hands: Hands): Promise<void> {
   const found = await begin(hands);
   await hands.say('Each week, a channel can get a digest of how people and AI read the docs.', COMPOSER);
+  await setUpDigest(hands, found);
+  const { digest } = await nextMonday(hands);
+  await hands.say('The digest of the week: posted once, even if Docket is killed at 9:00.', at(digest));
+}
+
+async function setUpDigest(hands: Hands, found: Find): Promise<void> {
   await hands.type('/docs-digest create');
   await hands.until('the form', ({ scene }) => scene.modal);
   await hands.say('One form: the channel, the day, the time.', FORM);
@@ -196,15 +207,48 @@ async function weekly(hands: Hands): Promise<void> {
   if (created === 'exists') {
     await hands.say('The channel has a digest from the last time. One is enough.', FORM);
     await hands.closeForm();
-  } else await hands.say('It is set up. The clock now moves to Monday, 9:01.', at(created));
-  const posted = await newOnes(hands);
+  } else await hands.say('It is set up. The clock now moves to Monday, 9:01.', COMPOSER);
+}
+
+/** Moves the clock. Returns the digest that is posted then, and how to find what comes with it. */
+async function nextMonday(hands: Hands): Promise<{ digest: Message; found: Find }> {
+  const found = await newOnes(hands);
   const byMs = await hands.until('the clock', ({ nowMs }) => toMondayMs(nowMs));
   await hands.page().trouble({ do: 'move-clock', byMs });
   const digest = await hands.until('the digest', (page) => {
-    const message = posted(page, SAYS.digest);
+    const message = found(page, SAYS.digestSpoken);
     return message && !message.ephemeral && message;
   });
-  await hands.say('The digest of the week: posted once, even if Docket is killed at 9:00.', at(digest));
+  return { digest, found };
+}
+
+/** The weeks from a merge on a Monday to the digest that has two whole weeks after it. */
+const WEEKS_LATER = 3;
+
+async function didItHelp(hands: Hands): Promise<void> {
+  const begun = await begin(hands);
+  await hands.say(
+    'A request from a digest is fixed and merged. Did it help? Ana waits for Monday.',
+    COMPOSER,
+  );
+  await setUpDigest(hands, begun);
+  const { found } = await nextMonday(hands);
+  const pull = await askAboutRow(hands, found);
+  await hands.say('A pull request, from what readers did not find. Ben merges it.', at(pull));
+  await hands.until('the pull request at its host', ({ scene }) => scene.gitHost?.open);
+  await hands.page().trouble({ do: 'pull-request', change: 'merge' });
+  const merged = await hands.until('the merge', (page) => found(page, SAYS.merged));
+  await hands.say('Merged. Now the clock moves on by three weeks, from Monday to Monday.', at(merged));
+  let { digest } = await nextMonday(hands);
+  for (let week = 1; week < WEEKS_LATER; week += 1) ({ digest } = await nextMonday(hands));
+  // Its numbers are asked for after those of the digest.
+  await hands.page().trouble({ do: 'move-clock', byMs: 11 * 60_000 });
+  // An older digest may have such a line, too.
+  const line = await hands.until('the line', (page) =>
+    messagesIn(page).find((one) => one.threadTs === digest.ts && SAYS.since.test(textOf(one))),
+  );
+  await hands.thread(digest);
+  await hands.say('The digest says what readers have done since: numbers, and no promises.', at(line));
 }
 
 async function breakIt(hands: Hands): Promise<void> {
@@ -236,5 +280,6 @@ export const STORIES: Story[] = [
   { name: 'The docs agent', tell: agent },
   { name: 'Earlier messages', tell: conversation },
   { name: 'A weekly digest', tell: weekly },
+  { name: 'Did it help?', tell: didItHelp },
   BREAK_IT,
 ];
