@@ -294,8 +294,11 @@ export async function runChaosPlan(plan: ChaosPlan) {
 
   async function answer(about: SentMessage | Ephemeral, button: string) {
     await ana.clicks(about, button);
-    const jobId = platform.starts.find(({ domain }) => domain === domainOf(about))?.jobId ?? '';
-    if (ana.modal()) await ana.submits({ 'Job ID': jobId });
+    const form = ana.modal();
+    // She may answer another question at the same time, so this may be the form of that one.
+    const [asked] = form ? (/\bsite-\d+\.acme\.com/.exec(ana.reads(form)) ?? []) : [];
+    const { jobId } = platform.starts.find(({ domain }) => domain === asked) ?? {};
+    if (form && jobId) await ana.submits({ 'Job ID': jobId });
     while (ana.modal()) await ana.closes();
   }
 
