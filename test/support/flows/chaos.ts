@@ -197,11 +197,13 @@ export async function runChaosPlan(plan: ChaosPlan) {
 
   function aFault({ name }: Call): [string, Fault] {
     const when: Phase = pick(['before', 'after']);
+    // Docket repeats a start after the platform's own error: then a second export is possible, and allowed.
+    const failed = name === START ? 'before' : when;
     const kinds: [string, Fault][] = [
       ['reset', { kind: 'reset', when }],
       ['no answer', { kind: 'hang', when }],
       ['slow', { kind: 'delay', ms: 1000 }],
-      ['5xx', { kind: 'answer', status: pick([500, 502, 503]), body: { error: 'Internal' }, when }],
+      ['5xx', { kind: 'answer', status: pick([500, 502, 503]), body: { error: 'Internal' }, when: failed }],
       [
         '429',
         {
