@@ -6,9 +6,9 @@ import { redisForTests } from '../support/redis.ts';
 
 const { FAULT_SEED, FAULT_RUNS = '300' } = process.env;
 
-const seeds = FAULT_SEED
-  ? [Number(FAULT_SEED)]
-  : Array.from({ length: Number(FAULT_RUNS) }, (_, index) => index + 1);
+const upTo = (last: number) => Array.from({ length: last }, (_, index) => index + 1);
+// Calls that happen at once come in another order while Redis learns its scripts, so one run follows some others.
+const seeds = FAULT_SEED ? [...upTo(40), Number(FAULT_SEED)] : upTo(Number(FAULT_RUNS));
 const timeout = 120_000 + 200 * seeds.length;
 
 const server = redisForTests();
@@ -24,7 +24,7 @@ test('no fault at any await of a step loses, repeats or blocks anything', { time
   const failures: string[] = [];
   for (const seed of seeds) {
     const { name, faults, problems } = await playWithFaults(redis, clock, seed);
-    if (FAULT_SEED) console.log([name, ...faults].join('\n'));
+    if (String(seed) === FAULT_SEED) console.log([name, ...faults].join('\n'));
     if (problems.length > 0)
       failures.push([`FAULT_SEED=${seed} (${name})`, ...faults, ...problems].join('\n  '));
   }

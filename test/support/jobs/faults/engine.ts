@@ -61,6 +61,10 @@ const READ = /\.(?:get|find|channel|fileInfo)/;
 /** A paused schedule is never due. */
 const timeOf = (score: string | undefined) => (score === 'inf' ? Infinity : Number(score));
 
+/** How often a frozen process goes on for some calls before a call of the one that took its step over. */
+const OVERTAKING = 0.2;
+const MAX_CALLS = 8;
+
 /** Faults come with seconds between them. */
 const MIN_GAP_MS = 3000;
 
@@ -73,11 +77,19 @@ interface Execution {
   done: Promise<void>;
 }
 
+/** A process as the engine has it. */
+interface Executor extends Process {
+  /** The step that it executes, or executed last. */
+  execution?: Execution;
+  /** If it is frozen, it goes on for so many calls. */
+  goOn(calls: number): Promise<void>;
+}
+
 export type Engine = ReturnType<typeof createEngine>;
 
 /**
  * Executes what is due, as BullMQ and the sweeper do, at a clock that it moves. One step runs at a time, except that a
- * frozen one continues later, beside the one that took over. Everything follows from the seed.
+ * frozen one continues between the calls of the one that took over, or later. Everything follows from the seed.
  */
 export function createEngine(
   redis: Redis,
@@ -92,6 +104,8 @@ export function createEngine(
   const problems: string[] = [];
   const planned: { atMs: number; act: () => unknown }[] = [];
   const locks = new Map<string, Execution>();
+  /** Processes that froze in a step that is not over. */
+  const frozen = new Set<Executor>();
   const errors = new Map<string, number>();
   const ownErrors = new WeakSet<Error>();
   /** A rare fault strikes late, a frequent one early. */
@@ -102,8 +116,7 @@ export function createEngine(
   let executions = 0;
   /** Processes of earlier generations are dead. */
   let generation = 0;
-  let running: Execution | undefined;
-  let present: { process: Process; context: WorkerContext } | undefined;
+  let present: { process: Executor; context: WorkerContext } | undefined;
   let contextOf: (process: Process) => WorkerContext = () => {
     throw new Error('no context');
   };
@@ -120,8 +133,8 @@ export function createEngine(
     return error;
   };
 
-  function nextFault({ name, unclear, isOnce }: Crossing<unknown>): Fault | undefined {
-    const isAimed = aimed?.at.test(`${running?.key} ${name}`) && aimed.crossings-- <= 0;
+  function nextFault({ name, unclear, isOnce }: Crossing<unknown>, key?: string): Fault | undefined {
+    const isAimed = aimed?.at.test(`${key} ${name}`) && aimed.crossings-- <= 0;
     if (isAimed) aimed = undefined;
     else if (faultsLeft === 0 || clock.ms < nextFaultMs) return undefined;
     // Steps have many commands to Redis, and few calls that change anything elsewhere.
@@ -132,14 +145,16 @@ export function createEngine(
     if (kind === 'answer lost' && isOnce) return undefined;
     faultsLeft = Math.max(0, faultsLeft - 1);
     nextFaultMs = clock.ms + MIN_GAP_MS + upTo(20_000);
-    faults.push(`${((clock.ms - startMs) / 1000).toFixed(1)} s: ${name} ${kind} (${running?.key})`);
+    faults.push(`${((clock.ms - startMs) / 1000).toFixed(1)} s: ${name} ${kind} (${key})`);
     return kind;
   }
 
   /** A process: it lives until it dies or freezes. */
-  function startProcess(): Process {
+  function startProcess(): Executor {
     let state: 'running' | 'frozen' | 'dead' = 'running';
     let thawed = Promise.withResolvers<void>();
+    /** Calls until it freezes again. */
+    let callsLeft = Infinity;
     const own = generation;
     const isDead = () => state === 'dead' || generation !== own;
 
@@ -147,33 +162,47 @@ export function createEngine(
       while (state !== 'running' || isDead()) await (isDead() ? new Promise(() => {}) : thawed.promise);
     }
     /** By default, its lock was renewed within the last half of its time; stalled jobs are found every 5 s. */
-    function leave(execution: Execution | undefined, inMs = defaultTiming.lockMs / 2 + upTo(20_000)) {
-      present = undefined;
+    function leave(inMs = defaultTiming.lockMs / 2 + upTo(20_000)) {
+      if (present?.process === process) present = undefined;
+      const { execution } = process;
       if (execution === undefined) return;
       execution.lockedUntilMs = clock.ms + inMs;
       execution.interrupted.resolve();
     }
     function die(inMs?: number) {
       state = 'dead';
-      leave(running, inMs);
+      frozen.delete(process);
+      leave(inMs);
+    }
+    async function goOn(calls: number) {
+      const { execution } = process;
+      if (state !== 'frozen' || isDead() || !execution) return;
+      callsLeft = calls;
+      state = 'running';
+      execution.interrupted = Promise.withResolvers();
+      thawed.resolve();
+      await settle(execution);
+      if (execution.isOver) frozen.delete(process);
     }
     function freeze() {
       // Two of its calls at once.
       if (state === 'frozen') return;
-      const execution = running;
       state = 'frozen';
       thawed = Promise.withResolvers();
-      leave(execution);
-      plan(clock.ms + (faultRandom() < 0.5 ? upTo(10_000) : 20_000 + upTo(100_000)), async () => {
-        state = 'running';
-        if (execution) execution.interrupted = Promise.withResolvers();
-        thawed.resolve();
-        if (execution) await settle(execution);
-      });
+      leave();
+      frozen.add(process);
+      plan(clock.ms + (faultRandom() < 0.5 ? upTo(10_000) : 20_000 + upTo(100_000)), () => goOn(Infinity));
+    }
+    async function letOthersGoOn() {
+      const others = [...frozen].filter(({ execution }) => execution?.key === process.execution?.key);
+      for (const other of others)
+        if (other !== process && faultRandom() < OVERTAKING) await other.goOn(1 + upTo(MAX_CALLS));
     }
 
     async function cross<T>(crossing: Crossing<T>): Promise<T> {
+      if (callsLeft-- <= 0) freeze();
       await gate();
+      if (frozen.size > 0) await letOthersGoOn();
       const { call, failed, unclear, isTooLate, tooLate = failed, limitMs = 0 } = crossing;
       const perform = async () => {
         if (isTooLate?.()) throw tooLate();
@@ -185,7 +214,7 @@ export function createEngine(
         if (faultRandom() < 0.5) clock.ms += limitMs;
         throw error;
       };
-      const fault = nextFault(crossing as Crossing<unknown>);
+      const fault = nextFault(crossing as Crossing<unknown>, process.execution?.key);
       try {
         switch (fault) {
           case 'dies before':
@@ -234,15 +263,13 @@ export function createEngine(
         await gate();
       }
     }
-    return { cross, redis: redisOf(redis, cross, redisFailed) };
+    const process: Executor = { cross, goOn, redis: redisOf(redis, cross, redisFailed) };
+    return process;
   }
 
   /** Waits until an execution ends, dies or freezes. */
   async function settle(execution: Execution): Promise<void> {
-    const before = running;
-    running = execution;
     await Promise.race([execution.done, execution.interrupted.promise]);
-    running = before;
     if (execution.isOver && locks.get(execution.key) === execution) locks.delete(execution.key);
   }
 
@@ -255,13 +282,13 @@ export function createEngine(
       isOver: false,
       done: Promise.resolve(),
     };
-    running = execution;
     locks.set(execution.key, execution);
     if (present === undefined) {
       const process = startProcess();
       present = { process, context: contextOf(process) };
     }
     const { process, context } = present;
+    process.execution = execution;
     execution.done = execute(ref, execution, process, context)
       .catch(noteError)
       .then(() => {
@@ -334,6 +361,7 @@ export function createEngine(
       generation += 1;
       present = undefined;
       locks.clear();
+      frozen.clear();
     },
 
     /** Executes all that is due until nothing is, or until a time. */
