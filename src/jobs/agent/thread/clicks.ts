@@ -106,17 +106,16 @@ function keepWaiting(thread: ThreadRun, [n]: readonly string[], atMs: number): T
 
 /** Resends an instruction that is unknown or failed, or leaves an unknown one as it is. */
 function resolveProblem(thread: ThreadRun, click: ThreadClick, action: 'sendAgain' | 'leave') {
-  const { attempt, by } = click;
+  const { attempt, by, atMs } = click;
   const one = findInstruction(thread, click.about[0]);
   const isOpen = one?.state === 'unknown' || (one?.state === 'failed' && action === 'sendAgain');
   if (one?.attempt !== attempt || !isOpen) return thread;
   const problem = one.problem && { ...one.problem, answer: { by, action } };
   const resent = { state: 'waiting', attempt: attempt + 1, round: undefined, sentNowBy: undefined } as const;
   const next = action === 'leave' ? ({ state: 'left' } as const) : resent;
-  // If it did reach the agent, the agent may work on it: that is looked up before the next send.
-  const looked = one.state === 'unknown' ? requestPoll(thread, click.atMs) : thread;
-  // A send that a person requests is no repeat of the one before: its call gets a number of its own.
-  return updateInstruction({ ...looked, sends: looked.sends + 1 }, one.id, { ...next, problem });
+  // If it did reach the agent, the agent may work on it: that is looked up before the next send, which is another call.
+  const looked = one.state === 'unknown' ? requestPoll({ ...thread, sends: thread.sends + 1 }, atMs) : thread;
+  return updateInstruction(looked, one.id, { ...next, problem });
 }
 
 /** Resends the last instruction of a failed round, once per round. */

@@ -118,36 +118,46 @@ test('a preview is older than a round that was given up and is found ended later
   expect(await entries()).toBe(1);
 });
 
-test('it is sent once if an overtaken step makes the call, after this one did not happen', async () => {
-  const { rateLimiter } = world.context.store;
-  const { releaseSlot } = rateLimiter;
-  const [sent, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
-  let calls = 0;
-  world.docs.sendFollowUp = async ({ prompt }) => {
-    calls += 1;
-    if (calls === 1)
-      throw new DocsApiError('sendFollowUp', 'aborted', { happened: 'no', what: 'not sent: too late' });
-    world.prompts.push(prompt);
-    sent.resolve();
-    if (calls === 2) await answered.promise;
-    return { id: 'aj', status: 'active', rawStatus: 'active' };
-  };
-  let overtaken: Promise<unknown> | undefined;
-  // The first step has forgotten its call, and has not yet saved that it did not happen.
-  rateLimiter.releaseSlot = async (...slot) => {
-    if (calls === 1) overtaken ??= world.step();
-    if (calls === 1) await sent.promise;
-    return releaseSlot(...slot);
-  };
-  await world.follows({ mode: 'all' });
-  await world.receives(wrote(ana, 1, 'One'));
-  await world.step();
-  answered.resolve();
-  await overtaken;
-  await world.step();
-  expect(world.prompts).toEqual(['One']);
-  expect(outcomesOf(await world.thread())).toEqual(['sent: One']);
-});
+test.each([
+  ['may be repeated', 'aborted'],
+  ['is given up, and a person tries again', 'bad_request'],
+] as const)(
+  'it is sent once if an overtaken step makes the call, and this one did not happen: it %s',
+  async (_, kind) => {
+    world.context.settings.whileWorking = 'send';
+    const { rateLimiter } = world.context.store;
+    const { releaseSlot } = rateLimiter;
+    const [sent, answered] = [Promise.withResolvers<void>(), Promise.withResolvers<void>()];
+    let calls = 0;
+    world.docs.sendFollowUp = async ({ prompt }) => {
+      calls += 1;
+      if (calls === 1) throw new DocsApiError('sendFollowUp', kind, { happened: 'no', what: 'not sent' });
+      world.prompts.push(prompt);
+      sent.resolve();
+      if (calls === 2) await answered.promise;
+      return { id: 'aj', status: 'active', rawStatus: 'active' };
+    };
+    let overtaken: Promise<unknown> | undefined;
+    // The first step has forgotten its call, and has not yet saved that it did not happen.
+    rateLimiter.releaseSlot = async (...slot) => {
+      if (calls === 1) overtaken ??= world.step();
+      if (calls === 1) await sent.promise;
+      return releaseSlot(...slot);
+    };
+    await world.follows({ mode: 'all' });
+    await world.receives(wrote(ana, 1, 'One'));
+    await world.step();
+    const [one] = (await world.thread()).instructions;
+    expect(one?.state).toBe(kind === 'aborted' ? 'sending' : 'failed');
+    await world.receives(clicks(ana, 'sendAgain', [one?.id ?? '']));
+    await world.step();
+    answered.resolve();
+    await overtaken;
+    await world.step();
+    expect(world.prompts).toEqual(['One']);
+    expect(outcomesOf(await world.thread())).toEqual(['sent: One']);
+  },
+);
 
 /** The first send of a thread has no answer, and its message asks. */
 async function unclear(changes: Partial<ThreadRun> = {}) {
