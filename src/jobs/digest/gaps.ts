@@ -64,8 +64,9 @@ export async function takeGaps(
     const weighed = all.map((one) => {
       const [name, events] = thingOf(one);
       const id = gapId(kind, name);
-      const [last, ...earlier] = knownOf(before, end, kind, id);
-      const gap = gapOf(!isMonth && last !== undefined ? [last, ...earlier] : last ? earlier : []);
+      const known = knownOf(before, end, kind, id);
+      // The last week of a month is part of it.
+      const gap = gapOf(!isMonth ? known : known[0] ? known.slice(1) : []);
       if (gap.weeks > 1 || gap.back) gaps[id] = gap;
       return { one, id, weight: events * gap.weeks };
     });

@@ -29,6 +29,10 @@ export const rangeOf = (from: Temporal.PlainDate, days: number): DayRange => ({
   to: from.add({ days }).toString(),
 });
 
+/** Whether two ranges share a day. */
+export const overlap = (one: DayRange, other: DayRange | undefined): boolean =>
+  other !== undefined && one.from < other.to && other.from < one.to;
+
 const lengthOf = ({ from, to }: DayRange): number =>
   PlainDate.from(from).until(to, { largestUnit: 'day' }).days;
 

@@ -1,5 +1,5 @@
 import type { DayRange } from '../model.ts';
-import { dayAt } from '../weeks.ts';
+import { dayAt, overlap, rangeOf } from '../weeks.ts';
 
 /** What is counted of a row: views of a page by people and by AI, its thumbs; a search, all and without a click; questions. */
 export const MEASURES = ['human', 'ai', 'down', 'up', 'hits', 'unclicked', 'unanswered'] as const;
@@ -82,12 +82,8 @@ export function judge(
   const own = mondayAt(mergedAtMs);
   const isOthers = (from: string) =>
     others.map(mondayAt).some((other) => (other < own ? from <= other : other > own && from >= other));
-  const isChosen = (from: string) =>
-    chosen !== undefined &&
-    from < chosen.to &&
-    PlainDate.from(from).add({ days: 7 }).toString() > chosen.from;
   const weeks = row.weeks
-    .filter(({ from }) => !isOthers(from) && !isChosen(from))
+    .filter(({ from }) => !isOthers(from) && !overlap(rangeOf(PlainDate.from(from), 7), chosen))
     .toSorted((one, other) => (one.from < other.from ? -1 : 1));
   const known = (one: Measure, weeks: readonly RowWeek[]) =>
     weeks.flatMap(({ numbers }) => numbers[one] ?? []);

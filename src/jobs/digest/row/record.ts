@@ -4,7 +4,7 @@ import { runBase } from '../../../store/runs.ts';
 import { digestOrigin } from '../../agent/thread/record.ts';
 import { FINAL_AFTER_MS } from '../../schedule/timetable.ts';
 import { type DayRange, dayRange } from '../model.ts';
-import { daysOf, finalAtMs, lastCompleteWeek, rangeOf } from '../weeks.ts';
+import { daysOf, finalAtMs, lastCompleteWeek, overlap, rangeOf } from '../weeks.ts';
 import { type Judged, MEASURES, WEEKS_BEFORE } from './judge.ts';
 
 const numbers = z.partialRecord(z.enum(MEASURES), z.object({ count: z.number(), of: z.number() }));
@@ -112,8 +112,7 @@ function wantedWeeks({ mergedAtMs, chosen }: Pick<RowRun, 'mergedAtMs' | 'chosen
   const before = Array.from({ length: WEEKS_BEFORE + MAX_CHOSEN }, (_, place) => -place);
   const monday = Temporal.PlainDate.from(last.from);
   const weekAt = (weeks: number) => rangeOf(monday.add({ weeks }), 7);
-  const isChosen = ({ from, to }: DayRange) => chosen && from < chosen.to && chosen.from < to;
-  const compared = before.map(weekAt).filter((week) => !isChosen(week));
+  const compared = before.map(weekAt).filter((week) => !overlap(week, chosen));
   return [...after.toReversed().map(weekAt), ...compared.slice(0, WEEKS_BEFORE)].filter(
     (week) => finalAtMs(week) <= nowMs,
   );

@@ -7,7 +7,10 @@ import { newRow } from './record.ts';
 /** More rows than these are not begun: each may take requests of the hour for half a year. */
 const MAX_OF_PROJECT = 100;
 
-/** Begins the row of a request from a digest, once, if Docket can learn when its pull request is merged. `isNew` says it in the log if there are too many. */
+/**
+ * Begins the row of a request from a digest, once, if Docket can learn when its pull request is merged. If there are too
+ * many rows, the log says so, unless the request is not new.
+ */
 export async function trackRow(
   { id: thread, teamId, project }: ThreadRun,
   { id: instruction, atMs, origin }: Instruction,

@@ -20,7 +20,7 @@ const COUNTED = {
 export const rateText = (rate: number) =>
   rate < 10 ? String(Math.round(10 * rate) / 10) : formatCount(rate);
 
-/** Returns what tells a row of a digest from its others: two may be about one page. */
+/** Returns the name of a row, which no other row of its digest has: two may be about one page. */
 export const sinceName = ({ link, subject: { kind, name } }: SinceMerge) => `${link} ${kind} ${name}`;
 
 /** Whether a person may want to ask the agent about it again. */
